@@ -50,7 +50,7 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, allowed, env, offers }) =>
+  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, allowed, env }) =>
     new Git({
       guard: createPathGuard(allowed),
       env,
@@ -59,7 +59,6 @@ export const server = defineServer({
       mayAsk: confirm === "ask",
       protocols,
       allowedHosts: allowHosts,
-      offers: (name) => offers(name) || !tools.some((tool) => tool.name === name),
     }),
   ready: async (git) => void (await git.machine()),
 });

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { ignoreWhitespace, textAnswer, readTool as tool } from "../context.ts";
-import { blame } from "../git/history/blame.ts";
+import { textAnswer, readTool as tool } from "../context.ts";
+import { blame } from "../git/read/blame.ts";
 
 const line = z.int().min(1).max(100_000_000);
 
@@ -16,8 +16,6 @@ export default tool({
     revision: z.string().default("HEAD").describe("As of this commit."),
     start_line: line.default(1).describe("First line, from 1."),
     end_line: line.optional().describe("Last line."),
-    ignore_whitespace: ignoreWhitespace,
-    detect_moves: z.boolean().default(false).describe("Find moved and copied lines."),
     cursor: fields.cursor,
   },
   run: async (repository, query, call) => textAnswer("", await blame(repository, query, call)),

@@ -1,9 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { readTool as tool } from "../context.ts";
-import { branches, branchShape } from "../git/history/branches.ts";
-
-const commit = z.string().optional();
+import { choice, option, readTool as tool } from "../context.ts";
+import { branches, branchShape } from "../git/read/refs.ts";
 
 export default tool({
   name: "git_branch",
@@ -11,12 +9,8 @@ export default tool({
   description: "List branches, by default only local, with last commit and upstream.",
   toolset: "read",
   input: {
-    branch_type: z
-      .enum(["local", "remote", "all"])
-      .default("local")
-      .describe("Local, remote or all."),
-    contains: commit.describe("Only with this commit, e.g. v1.0."),
-    not_contains: commit.describe("Only without this commit."),
+    branch_type: choice(["local", "remote", "all"], "Local, remote or all."),
+    contains: option("Only those with this commit, such as v1.0."),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   },

@@ -1,6 +1,6 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answer, changeTool as tool } from "../context.ts";
+import { answer, flag, option, changeTool as tool } from "../context.ts";
 import { checkout, switched } from "../git/change/branches.ts";
 
 export default tool({
@@ -12,8 +12,8 @@ export default tool({
   toolset: "write",
   input: {
     branch_name: z.string().describe("Branch, tag or commit."),
-    create: z.boolean().default(false).describe("Create it."),
-    base_branch: z.string().optional().describe("Where a new one starts. Default: HEAD."),
+    create: flag("Create it."),
+    base_branch: option("Where a new one starts. Default: HEAD."),
   },
   output: switched,
   async run(repository, query, call) {

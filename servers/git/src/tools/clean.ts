@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { files, changeTool as tool } from "../context.ts";
+import { files, flag, changeTool as tool } from "../context.ts";
 import { clean } from "../git/change/destroy.ts";
 import { destroyed } from "../git/change/recovery.ts";
 
@@ -11,7 +10,7 @@ export default tool({
   toolset: "danger",
   input: {
     files: files("Only these").optional(),
-    ignored: z.boolean().default(false).describe("Include ignored files."),
+    ignored: flag("Include ignored files."),
   },
   output: destroyed,
   run: clean,

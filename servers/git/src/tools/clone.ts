@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tool } from "../context.ts";
+import { option, tool } from "../context.ts";
 import { clone, cloned } from "../git/remote/transfer.ts";
 
 export default tool({
@@ -12,7 +12,7 @@ export default tool({
   input: z.strictObject({
     url: z.string().min(1).max(2_000).describe("https:// or ssh:// URL, or user@host:path."),
     path: z.string().min(1).describe("New directory, inside an allowed one."),
-    branch: z.string().min(1).max(250).optional().describe("Branch to check out."),
+    branch: option("Branch to check out."),
     depth: z.int().min(1).max(1_000_000).optional().describe("Only this many commits."),
   }),
   output: cloned,

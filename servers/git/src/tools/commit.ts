@@ -1,21 +1,19 @@
 import * as z from "zod";
-import { answer, files, hunks, skipHooks, changeTool as tool } from "../context.ts";
+import { answer, files, flag, option, skipHooks, changeTool as tool } from "../context.ts";
 import { commit, committed } from "../git/change/commit.ts";
 
 export default tool({
   name: "git_commit",
   title: "Commit",
-  description: "Commit the staged changes, or only some files or changes of git_diff_unstaged.",
+  description: "Commit the staged changes, or only some files.",
   effect: "add",
   toolset: "write",
   input: {
     message: z.string().min(1).max(100_000).describe("Subject, an empty line, then details."),
     files: files("Commit only these").optional(),
-    hunks,
-    amend: z.boolean().default(false).describe("Replace the last commit."),
-    author: z.string().max(300).optional().describe("Name <email>."),
-    sign: z.boolean().optional().describe("Default: commit.gpgSign."),
-    allow_empty: z.boolean().default(false).describe("Without changes too."),
+    amend: flag("Replace the last commit."),
+    author: option("Name <email>."),
+    allow_empty: flag("Without changes too."),
     skip_hooks: skipHooks,
   },
   output: committed,

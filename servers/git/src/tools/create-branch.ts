@@ -1,6 +1,6 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answer, changeTool as tool } from "../context.ts";
+import { answer, option, changeTool as tool } from "../context.ts";
 import { createBranch } from "../git/change/branches.ts";
 
 export default tool({
@@ -11,7 +11,7 @@ export default tool({
   toolset: "write",
   input: {
     branch_name: z.string().describe("Name, e.g. fix/login."),
-    base_branch: z.string().optional().describe("Where it starts. Default: HEAD."),
+    base_branch: option("Where it starts. Default: HEAD."),
   },
   output: z.object({ branch: z.string(), commit: z.string(), base: z.string() }),
   async run(repository, query) {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { changeTool as tool } from "../context.ts";
+import { option, changeTool as tool } from "../context.ts";
 import { createTag } from "../git/change/branches.ts";
 
 export default tool({
@@ -11,7 +11,7 @@ export default tool({
   input: {
     tag_name: z.string().min(1).max(250).describe("Name of the tag, such as v1.2.0."),
     revision: z.string().default("HEAD").describe("The commit to tag."),
-    message: z.string().min(1).max(50_000).optional().describe("Message of an annotated tag."),
+    message: option("Message of an annotated tag."),
   },
   output: z.object({ tag: z.string(), commit: z.string(), annotated: z.boolean() }),
   run: createTag,

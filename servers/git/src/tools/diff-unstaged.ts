@@ -1,6 +1,5 @@
 import * as fields from "@refmcp/core/fields";
-import * as z from "zod";
-import { diffFields, textAnswer, readTool as tool } from "../context.ts";
+import { diffFields, flag, textAnswer, readTool as tool } from "../context.ts";
 import { diff } from "../git/read/diff.ts";
 
 export default tool({
@@ -11,7 +10,7 @@ export default tool({
   toolset: "read",
   input: {
     ...diffFields,
-    include_untracked: z.boolean().default(false).describe("Include new files."),
+    include_untracked: flag("Include new files."),
     cursor: fields.cursor,
   },
   async run(repository, query, call) {

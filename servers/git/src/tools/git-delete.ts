@@ -1,8 +1,7 @@
 import * as z from "zod";
-import { skipHooks, changeTool as tool } from "../context.ts";
-import { deleteBranch, deleteTag, dropStash } from "../git/change/destroy.ts";
+import { remoteName, skipHooks, changeTool as tool } from "../context.ts";
+import { deleteRef, dropStash, removeWorktree } from "../git/change/destroy.ts";
 import { destroyed } from "../git/change/recovery.ts";
-import { removeWorktree } from "../git/change/worktrees.ts";
 import { deleteRemoteBranch } from "../git/remote/force.ts";
 import { failure } from "../git/run/errors.ts";
 
@@ -15,23 +14,11 @@ export default tool({
   openWorld: true,
   toolset: "danger",
   input: {
-    kind: z
-      .enum(["branch", "tag", "stash", "worktree"])
-      .describe("A branch, tag, stash or worktree."),
-    name: z
-      .string()
-      .min(1)
-      .max(4_000)
+    kind: z.enum(["branch", "tag", "stash", "worktree"]).describe("What to delete."),
+    name: z.string().min(1).max(4_000).describe("Name, stash@{0}, or a worktree's directory."),
+    remote: remoteName
       .optional()
-      .describe(
-        "Its name, or a worktree's directory; without one, stash@{0} or missing worktrees.",
-      ),
-    remote: z
-      .string()
-      .min(1)
-      .max(200)
-      .optional()
-      .describe("Delete the branch on this remote. Default: here."),
+      .describe("Delete the branch on this remote. Default: only the local branch."),
     skip_hooks: skipHooks,
   },
   output: destroyed,
@@ -39,11 +26,9 @@ export default tool({
     if (remote !== undefined && kind !== "branch")
       throw failure("bad_argument", "remote applies to branches only.", { hint: "Omit remote." });
     if (kind === "worktree") return removeWorktree(repository, name, call, git);
-    if (kind === "stash") return dropStash(repository, name ?? "stash@{0}", call);
-    if (name === undefined)
-      throw failure("bad_argument", "name is missing.", { hint: `Pass the name of the ${kind}.` });
-    if (kind === "tag") return deleteTag(repository, name, call);
-    if (remote === undefined) return deleteBranch(repository, name, call);
+    if (kind === "stash") return dropStash(repository, name, call);
+    if (kind === "tag") return deleteRef(repository, "tags", name, call);
+    if (remote === undefined) return deleteRef(repository, "heads", name, call);
     return deleteRemoteBranch(repository, { remote, branch_name: name, skip_hooks }, call);
   },
 });

@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { contextLines, notes, paths, readable, readTool as tool } from "../context.ts";
+import { flag, option, paths, readable, readTool as tool } from "../context.ts";
 import { fileMatches, grep } from "../git/read/grep.ts";
 
 export default tool({
@@ -10,14 +10,13 @@ export default tool({
   toolset: "read",
   input: {
     pattern: z.string().min(1).max(2_000).describe("Regex, e.g. TODO|FIXME."),
-    revision: z.string().optional().describe("Search this commit instead."),
+    revision: option("Search this commit instead."),
     paths,
-    ignore_case: z.boolean().default(false).describe("Case-insensitive."),
-    fixed_strings: z.boolean().default(false).describe("Match pattern literally."),
-    context_lines: contextLines.default(0),
+    ignore_case: flag("Case-insensitive."),
+    fixed_strings: flag("Match pattern literally."),
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   },
-  output: z.object({ files: z.array(fileMatches), next_cursor: fields.nextCursor, notes }),
+  output: z.object({ files: z.array(fileMatches), next_cursor: fields.nextCursor }),
   run: async (repository, query, call) => readable("", await grep(repository, query, call)),
 });

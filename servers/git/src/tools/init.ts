@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { tool } from "../context.ts";
+import { flag, option, tool } from "../context.ts";
 import { init } from "../git/change/new-repository.ts";
 
 export default tool({
@@ -10,8 +10,8 @@ export default tool({
   toolset: "extra",
   input: z.strictObject({
     path: z.string().min(1).describe("Directory; created if missing."),
-    initial_branch: z.string().min(1).max(250).optional().describe("Name of the first branch."),
-    bare: z.boolean().default(false).describe("Without a working tree."),
+    initial_branch: option("Name of the first branch."),
+    bare: flag("Without a working tree."),
   }),
   output: z.object({ repository: z.string(), branch: z.string(), bare: z.boolean() }),
   run: (query, git, call) => init(git, query, call),

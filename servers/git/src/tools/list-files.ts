@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { paths, readTool as tool } from "../context.ts";
+import { choice, option, paths, readTool as tool } from "../context.ts";
 import { listFiles } from "../git/read/list-files.ts";
 
 export default tool({
@@ -9,11 +9,8 @@ export default tool({
   description: "List tracked, untracked or ignored files, or those of a commit.",
   toolset: "read",
   input: {
-    kind: z
-      .enum(["tracked", "untracked", "ignored"])
-      .default("tracked")
-      .describe("tracked, untracked or ignored files."),
-    revision: z.string().optional().describe("Files of this commit instead."),
+    kind: choice(["tracked", "untracked", "ignored"], "tracked, untracked or ignored files."),
+    revision: option("Files of this commit instead."),
     paths,
     limit: fields.limit(200, 5_000),
     cursor: fields.cursor,

@@ -1,8 +1,8 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { notes, readable, readTool as tool } from "../context.ts";
-import { bisect, log } from "../git/history/log.ts";
 import { commitShape } from "../git/read/commits.ts";
+import { bisect, log } from "../git/read/log.ts";
 
 const text = z.string().optional();
 const date = z.string().min(1).max(100).optional();
@@ -23,7 +23,7 @@ export default tool({
       .optional()
       .describe("oneline from max_count 20 on; stat lists files."),
     path: text.describe("Only changes of this path."),
-    lines: text.describe("History of lines 10,40 of path, or of a function; 1, for all."),
+    lines: text.describe("History of lines 10,40 of path, or of a function."),
     author: text.describe("Regex for the author."),
     grep: text.describe("Regex for the message."),
     pickaxe: text.describe("Text added or removed; slow without path."),

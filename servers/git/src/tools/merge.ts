@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { action, onConflict, skipHooks, changeTool as tool } from "../context.ts";
+import { action, choice, onConflict, option, skipHooks, changeTool as tool } from "../context.ts";
 import { endOperation } from "../git/integrate/end-operation.ts";
 import { integrated, merge } from "../git/integrate/integrate.ts";
 
@@ -10,14 +9,13 @@ export default tool({
   effect: "change",
   toolset: "write",
   input: {
-    revision: z.string().optional().describe("Branch or commit, e.g. origin/main."),
-    message: z.string().min(1).max(50_000).optional().describe("Message of the merge commit."),
-    fast_forward: z
-      .enum(["allow", "only", "never"])
-      .default("allow")
-      .describe("only: else refuse; never: always a merge commit."),
+    revision: option("Branch or commit, e.g. origin/main."),
+    message: option("Message of the merge commit."),
+    fast_forward: choice(
+      ["allow", "only", "never"],
+      "only: else refuse; never: always a merge commit.",
+    ),
     on_conflict: onConflict,
-    squash: z.boolean().default(false).describe("Only stage the changes."),
     action,
     skip_hooks: skipHooks,
   },

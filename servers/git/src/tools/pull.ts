@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { remoteName, skipHooks, changeTool as tool } from "../context.ts";
+import { option, remoteName, skipHooks, changeTool as tool } from "../context.ts";
 import { integrated } from "../git/integrate/integrate.ts";
 import { pull } from "../git/remote/transfer.ts";
 
@@ -13,12 +12,7 @@ export default tool({
   toolset: "remote",
   input: {
     remote: remoteName,
-    branch_name: z
-      .string()
-      .min(1)
-      .max(250)
-      .optional()
-      .describe("Remote branch. Default: the same name."),
+    branch_name: option("Remote branch. Default: the same name."),
     skip_hooks: skipHooks,
   },
   output: integrated,

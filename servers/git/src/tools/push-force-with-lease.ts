@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { remoteName, skipHooks, changeTool as tool } from "../context.ts";
+import { option, remoteName, skipHooks, changeTool as tool } from "../context.ts";
 import { destroyed } from "../git/change/recovery.ts";
 import { forcePush } from "../git/remote/force.ts";
 
@@ -13,7 +12,7 @@ export default tool({
   toolset: "danger",
   input: {
     remote: remoteName,
-    branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
+    branch_name: option("Default: the current branch."),
     skip_hooks: skipHooks,
   },
   output: destroyed,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { remoteName, skipHooks, changeTool as tool } from "../context.ts";
+import { flag, option, remoteName, skipHooks, changeTool as tool } from "../context.ts";
 import { movedRefs, push } from "../git/remote/transfer.ts";
 
 export default tool({
@@ -11,9 +11,9 @@ export default tool({
   toolset: "remote",
   input: {
     remote: remoteName,
-    branch_name: z.string().min(1).max(250).optional().describe("Default: the current branch."),
-    tag: z.string().min(1).max(250).optional().describe("A tag to push as well."),
-    set_upstream: z.boolean().default(false).describe("Track the remote branch."),
+    branch_name: option("Default: the current branch."),
+    tag: option("A tag to push as well."),
+    set_upstream: flag("Track the remote branch."),
     skip_hooks: skipHooks,
   },
   output: z.object({

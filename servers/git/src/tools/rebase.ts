@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { action, branchName, onConflict, skipHooks, changeTool as tool } from "../context.ts";
+import { action, onConflict, option, skipHooks, changeTool as tool } from "../context.ts";
 import { endOperation } from "../git/integrate/end-operation.ts";
 import { rebase, rebased } from "../git/integrate/rebase.ts";
 
@@ -17,14 +17,14 @@ export default tool({
   effect: "change",
   toolset: "extra",
   input: {
-    branch_name: branchName.optional().describe("Default: the current branch."),
-    onto: z.string().optional().describe("Put the commits that this branch or commit lacks on it."),
+    branch_name: option("Default: the current branch."),
+    onto: option("Put the commits that this branch or commit lacks on it."),
     steps: z
       .array(step)
       .max(200)
       .default([])
-      .describe("Every commit since the oldest, in the new order, or only those to change."),
-    apply: z.string().max(200).optional().describe("The plan of a previous call."),
+      .describe("One for each commit from the oldest to the last, in the new order."),
+    apply: option("The plan of a previous call."),
     on_conflict: onConflict.describe(
       "abort only shows conflicts; keep rebases in the working tree and stops at them.",
     ),

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { readTool as tool } from "../context.ts";
-import { reflog, reflogShape } from "../git/history/reflog.ts";
+import { reflog, reflogShape } from "../git/read/refs.ts";
 
 export default tool({
   name: "git_reflog",

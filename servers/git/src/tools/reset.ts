@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answer, files, hunks, notes, changeTool as tool } from "../context.ts";
+import { answer, choice, files, hunks, notes, option, changeTool as tool } from "../context.ts";
 import { moveBranch } from "../git/change/branches.ts";
 import { unstage } from "../git/change/stage.ts";
 import { changeFields } from "../git/read/changes.ts";
@@ -15,8 +15,8 @@ export default tool({
   input: {
     files: files("Unstage only these").optional(),
     hunks,
-    revision: z.string().optional().describe("Commit to move to, such as HEAD~3."),
-    mode: z.enum(["mixed", "soft"]).default("mixed").describe("soft keeps all changes staged."),
+    revision: option("Commit to move to, such as HEAD~3."),
+    mode: choice(["mixed", "soft"], "soft keeps all changes staged."),
   },
   output: z.object({ ...changeFields, notes }),
   async run(repository, { revision, mode, ...query }, call) {

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { files, hunks, changeTool as tool } from "../context.ts";
-import { restoreSelected } from "../git/change/stage.ts";
+import { files, flag, hunks, option, changeTool as tool } from "../context.ts";
+import { restore } from "../git/change/stage.ts";
 import { changeFields } from "../git/read/changes.ts";
 
 export default tool({
@@ -14,10 +14,10 @@ export default tool({
   input: {
     files: files("Files or directories").optional(),
     hunks,
-    source: z.string().optional().describe("Commit to restore from. Default: the index."),
-    staged: z.boolean().default(false).describe("Restore the index."),
+    source: option("Commit to restore from. Default: the index."),
+    staged: flag("Restore the index."),
     worktree: z.boolean().default(true).describe("Restore the files."),
   },
   output: z.object(changeFields),
-  run: restoreSelected,
+  run: restore,
 });

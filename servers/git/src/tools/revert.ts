@@ -1,5 +1,4 @@
-import * as z from "zod";
-import { action, mainline, onConflict, skipHooks, changeTool as tool } from "../context.ts";
+import { action, mainline, onConflict, option, skipHooks, changeTool as tool } from "../context.ts";
 import { endOperation } from "../git/integrate/end-operation.ts";
 import { integrated, replay } from "../git/integrate/integrate.ts";
 
@@ -10,7 +9,7 @@ export default tool({
   effect: "change",
   toolset: "extra",
   input: {
-    commit: z.string().optional().describe("The commit to undo."),
+    commit: option("The commit to undo."),
     mainline,
     on_conflict: onConflict,
     action,

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { diffFields, textAnswer, readTool as tool } from "../context.ts";
-import { show } from "../git/history/show.ts";
+import { show } from "../git/read/show.ts";
 
 const line = z.int().min(1).max(100_000_000).optional();
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { changeTool as tool } from "../context.ts";
+import { flag, changeTool as tool } from "../context.ts";
 import { conflictFields } from "../git/change/conflicts.ts";
 import { stashApply } from "../git/change/stash.ts";
 import { changeFields } from "../git/read/changes.ts";
@@ -13,13 +13,12 @@ export default tool({
   toolset: "write",
   input: {
     stash: z.string().default("stash@{0}").describe("stash@{1} or a commit."),
-    index: z.boolean().default(false).describe("Also restore the index."),
-    drop: z.boolean().default(false).describe("Remove it afterwards."),
+    index: flag("Also restore the index."),
+    drop: flag("Remove it afterwards."),
   },
   output: z.object({
     commit: z.string(),
     ...changeFields,
-    conflicted: z.array(z.string()).optional(),
     ...conflictFields,
   }),
   run: stashApply,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { files, changeTool as tool } from "../context.ts";
+import { files, flag, option, changeTool as tool } from "../context.ts";
 import { stashPush } from "../git/change/stash.ts";
 import { changedFiles } from "../git/read/changes.ts";
 
@@ -10,10 +10,10 @@ export default tool({
   effect: "change",
   toolset: "write",
   input: {
-    message: z.string().optional().describe("Message, e.g. half a fix."),
+    message: option("Message, e.g. half a fix."),
     files: files("Stash only these").optional(),
-    include_untracked: z.boolean().default(false).describe("Include new files."),
-    keep_index: z.boolean().default(false).describe("Keep staged changes."),
+    include_untracked: flag("Include new files."),
+    keep_index: flag("Keep staged changes."),
   },
   output: z.object({
     stash: z.string(),

@@ -1,6 +1,6 @@
 import * as z from "zod";
-import { changeTool as tool } from "../context.ts";
-import { addedWorktree, addWorktree } from "../git/change/worktrees.ts";
+import { option, changeTool as tool } from "../context.ts";
+import { addedWorktree, addWorktree } from "../git/change/new-repository.ts";
 
 export default tool({
   name: "git_worktree_add",
@@ -11,7 +11,7 @@ export default tool({
   input: {
     path: z.string().min(1).describe("New directory, inside an allowed one."),
     branch_name: z.string().min(1).max(250).describe("Branch to check out; created if missing."),
-    revision: z.string().optional().describe("Starting point of a new branch. Default: HEAD."),
+    revision: option("Starting point of a new branch. Default: HEAD."),
   },
   output: addedWorktree,
   run: addWorktree,

@@ -1,6 +1,5 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { badName, checkRefName, checkRefText, currentBranch } from "../history/branch-names.ts";
 import type { Budget, Caller, Repository } from "../open/repository.ts";
 import {
   checked,
@@ -13,11 +12,12 @@ import {
 } from "../open/revisions.ts";
 import { changesOf, differing, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
-import { refuseOperation } from "../read/operation.ts";
-import { badRevision, failure, failureOf } from "../run/errors.ts";
+import { checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
+import { refuseOperation } from "../read/status.ts";
+import { failure, failureOf } from "../run/errors.ts";
 import { counted, notesFrom } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
-import { commitsOnlyIn, keepAbandoned, keepBefore, keepCommit } from "./recovery.ts";
+import { commitsOnlyIn, keepBefore, keepCommit } from "./recovery.ts";
 
 export async function createBranch(
   repository: Repository,
@@ -25,9 +25,7 @@ export async function createBranch(
 ) {
   const commit = await startOf(repository, "heads", branch, base_branch ?? "HEAD");
   const base = base_branch ?? (await currentBranch(repository)) ?? commit;
-  const result = await repository.run(["branch", "--no-track", branch, commit]);
-  if (/is not a valid branch name/.test(result.stderr)) throw badName("heads", branch);
-  if (result.code !== 0) throw failureOf(result, "create the branch");
+  await repository.output(["branch", "--no-track", branch, commit], "create the branch");
   return { branch, commit, base };
 }
 
@@ -41,9 +39,7 @@ export async function createTag(
   const annotated = message.trim() !== "";
   const how = annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : [];
   const options = annotated ? { input: message } : {};
-  const result = await repository.run(["tag", "--no-sign", ...how, tag, commit], options);
-  if (/is not a valid tag name/.test(result.stderr)) throw badName("tags", tag);
-  if (result.code !== 0) throw failureOf(result, "create the tag");
+  await repository.output(["tag", "--no-sign", ...how, tag, commit], "create the tag", options);
   return { tag, commit, annotated };
 }
 
@@ -64,8 +60,6 @@ export const switched = z.object({
   before: z.object({ branch: z.string().optional(), commit: z.string().optional() }).optional(),
   /** The remote branch that a new local one was created from. */
   tracks: z.string().optional(),
-  /** The last of the commits that were left on no branch. */
-  recovery: z.string().optional(),
   notes: z.array(z.string()).optional(),
 });
 
@@ -79,41 +73,34 @@ export async function checkout(
   caller: Caller,
 ): Promise<z.infer<typeof switched>> {
   await repository.worktree();
-  const beforeBranch = await currentBranch(repository);
-  const { before: beforeCommit, ...plan } = query.create
-    ? await planOfNew(repository, query.branch_name, query.base_branch ?? "HEAD")
+  const before = { branch: await currentBranch(repository), commit: await headOf(repository) };
+  const {
+    args,
+    commit: target,
+    tracks,
+  } = query.create
+    ? await planOfNew(repository, query.branch_name, query.base_branch, before.commit)
     : await planOf(repository, query.branch_name);
-  if (beforeCommit !== undefined)
-    await refuseFilters(
-      repository,
-      () => differing(repository, beforeCommit, plan.commit),
-      plan.commit,
-    );
+  const from = before.commit;
+  if (from !== undefined)
+    await refuseFilters(repository, () => differing(repository, from, target), target);
   const hooks = await decideHooks(repository, HOOKS.checkout, caller);
-  const args = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
   const { config, env } = hooks;
-  const result = await repository.run(["switch", ...args, ...plan.args], { config, env });
-  const branch = await currentBranch(repository);
+  const how = ["--quiet", "--no-guess", "--no-overwrite-ignore", "--no-recurse-submodules"];
+  const result = await repository.run(["switch", ...how, ...args], { config, env });
   // A hook may have moved on from there.
-  const commit = config.length > 0 ? await headOf(repository) : plan.commit;
+  const commit = config.length > 0 ? await headOf(repository) : target;
   // The exit code may be that of post-checkout, which runs after the switch.
-  const isThere =
-    config.length > 0 && commit === plan.commit && !/^(fatal|error): /m.test(result.stderr);
-  if (result.code !== 0 && !isThere) throw failureOf(result, "switch");
-  const failed = result.code !== 0 && `A hook failed with exit code ${result.code}.`;
-  const before = { branch: beforeBranch, commit: beforeCommit };
-  const isLeft = beforeBranch === undefined && beforeCommit !== undefined;
-  const left = isLeft ? await keepAbandoned(repository, beforeCommit, commit) : undefined;
-  const hint =
-    "HEAD is detached: commits made here are on no branch. To keep them, git_create_branch, then git_checkout it.";
-  return {
-    branch,
-    commit,
-    before,
-    tracks: plan.tracks,
-    recovery: left?.recovery,
-    notes: notesFrom(left?.note, branch === undefined && hint, hooks.notes, failed),
-  };
+  const isByHook =
+    config.length > 0 && commit === target && !/^(fatal|error): /m.test(result.stderr);
+  if (result.code !== 0 && !isByHook) throw failureOf(result, "switch");
+  const branch = await currentBranch(repository);
+  const notes = notesFrom(
+    branch === undefined && "HEAD is detached: commits made here are on no branch.",
+    hooks.notes,
+    result.code !== 0 && `A hook failed with exit code ${result.code}.`,
+  );
+  return { branch, commit, before, tracks, notes };
 }
 
 /**
@@ -128,56 +115,53 @@ export async function moveBranch(
   { budget }: Budget,
 ) {
   await repository.worktree();
-  await refuseOperation(repository);
+  refuseOperation(repository);
   const [before = "", after = ""] = await commitsOf(repository, ["HEAD", revision]);
   const left = await commitsOnlyIn(repository, before, [after]);
   const kept = mode === "mixed" ? await keepBefore(repository, "reset") : undefined;
   const recovery = kept ?? (await keepCommit(repository, "reset", before));
   await repository.output(["reset", "--quiet", `--${mode}`, after], "reset");
   const files = await changesOf(repository, mode === "soft" ? ["--cached"] : [after]);
-  const index =
-    kept === undefined
-      ? ""
-      : `; git_restore with source ${kept}^2 and staged true restores the index`;
+  const index = kept && `; git_restore with source ${kept}^2 and staged true restores the index`;
   return {
     ...fileNames(files, budget - 1_500),
     recovery,
-    notes: [
-      left.count === 0
-        ? "No commit left the branch."
-        : `Left the branch: ${counted(left.count, "commit")}${left.list}.`,
-    ],
-    undo: `git_reset with revision ${before} and mode soft${index}`,
+    notes: [`Left the branch: ${counted(left.count, "commit")}${left.list}.`],
+    undo: `git_reset with revision ${before} and mode soft${index ?? ""}`,
   };
 }
 
-/** Arguments for `git switch`; every name was found as a ref, and none can look like an option. */
-async function planOf(repository: Repository, target: string) {
-  if (target.startsWith("-") || /[\0\n\r]/.test(target)) throw badRevision(target);
-  const names = ["HEAD^{commit}", `refs/heads/${target}`];
-  const [head, local] = await lookUp(repository, names);
-  const before = head?.oid;
-  if (local !== undefined) return { args: [target], commit: local.oid, before };
-  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", `refs/remotes/*/${target}`];
-  const [remote, another] = await repository.lines(list, "list the remote branches");
-  if (remote !== undefined && another === undefined) {
-    await checkRefName(repository, "heads", target);
-    const ref = `refs/remotes/${remote}`;
-    const commit = await commitOf(repository, ref);
-    const args = [`--create=${target}`, "--track=direct", ref];
-    return { args, commit, before, tracks: remote };
-  }
-  const commit = await commitOf(repository, target);
-  return { args: ["--detach", commit], commit, before };
+/** Arguments for `git switch`, and the commit; every name was found as a ref, and none can look like an option. */
+interface Plan {
+  readonly args: readonly string[];
+  readonly commit: string | undefined;
+  readonly tracks?: string;
 }
 
-async function planOfNew(repository: Repository, name: string, base: string) {
-  const before = await headOf(repository);
-  if (before === undefined && base === "HEAD") {
-    checkRefText("heads", name);
-    return { args: [`--create=${name}`], commit: undefined, before, tracks: undefined };
+async function planOf(repository: Repository, target: string): Promise<Plan> {
+  const [local] = await lookUp(repository, [`refs/heads/${checked(target)}`]);
+  if (local !== undefined) return { args: [target], commit: local.oid };
+  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", `refs/remotes/*/${target}`];
+  const [remote, another] = await repository.lines(list, "list the remote branches");
+  if (remote === undefined || another !== undefined) {
+    const commit = await commitOf(repository, target);
+    return { args: ["--detach", commit], commit };
   }
-  const commit = await startOf(repository, "heads", name, base);
+  await checkRefName(repository, "heads", target);
+  const ref = `refs/remotes/${remote}`;
+  const args = [`--create=${target}`, "--track=direct", ref];
+  return { args, commit: await commitOf(repository, ref), tracks: remote };
+}
+
+async function planOfNew(
+  repository: Repository,
+  name: string,
+  base = "HEAD",
+  head?: string,
+): Promise<Plan> {
   await checkRefName(repository, "heads", name);
-  return { args: ["--no-track", `--create=${name}`, commit], commit, before, tracks: undefined };
+  if (head === undefined && base === "HEAD")
+    return { args: [`--create=${name}`], commit: undefined };
+  const commit = await startOf(repository, "heads", name, base);
+  return { args: ["--no-track", `--create=${name}`, commit], commit };
 }

@@ -1,27 +1,37 @@
 import { isUtf8 } from "node:buffer";
-import { lstat, rmdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
-import { currentBranch, isCheckedOut } from "../history/branch-names.ts";
+import { existsSync } from "node:fs";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { oneLine, sized } from "@refmcp/boundary/answer";
+import type { Git } from "../open/git.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { commitOf, headOf, lookUp, objectOf, refOf, shortId } from "../open/revisions.ts";
+import {
+  commitOf,
+  headOf,
+  KINDS,
+  lookUp,
+  type NameKind,
+  objectOf,
+  refOf,
+  shortId,
+} from "../open/revisions.ts";
 import { changesOf, differing, uncommittedPaths } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
-import { operationOf } from "../read/operation.ts";
+import { currentBranch, isCheckedOut } from "../read/refs.ts";
+import { operationOf } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
-import { together } from "../run/run-git.ts";
 import { counted, firstNames, notesFrom, pathText, records } from "../run/text.ts";
 import {
   commitsOnlyIn,
+  countedFiles,
   type Destroyed,
   keepBefore,
   keepCommit,
   listOf,
-  namesOf,
+  untrackedAt,
 } from "./recovery.ts";
 import { dropKept, refuseOther } from "./stash.ts";
-import { untrackedAt } from "./untracked.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 
@@ -36,50 +46,38 @@ export async function resetHard(
   if (head === undefined) throw noCommits();
   const target = await commitOf(repository, revision);
   const branch = (await currentBranch(repository)) ?? "the detached HEAD";
-  const [lost, changes] = await together([
-    commitsOnlyIn(repository, head, [target]),
-    uncommittedPaths(repository),
-  ]);
+  const lost = await commitsOnlyIn(repository, head, [target]);
+  const changes = await uncommittedPaths(repository);
   const overwritten = await untrackedAt(repository, target);
   const operation = operationOf(repository);
   await refuseFilters(repository, () => differing(repository, target), target);
-  await caller.confirm(
-    [
-      `Reset ${oneLine(branch)} from ${shortId(head)} to ${shortId(target)}?`,
-      `This discards ${counted(lost.count, "commit")}${lost.list}.`,
-      changes.length === 0
-        ? "There are no uncommitted changes."
-        : `Uncommitted changes in ${counted(changes.length, "file")} are discarded${namesOf(changes)}.`,
-      ...(overwritten.length === 0
-        ? []
-        : [
-            `${counted(overwritten.length, "untracked file")} would be overwritten${namesOf(overwritten)}.`,
-          ]),
-      ...(operation === undefined ? [] : [`The ${operation} in progress is aborted.`]),
-      "The lost changes are kept for recovery.",
-    ].join(" "),
-  );
+  const parts = [
+    `Reset ${oneLine(branch)} from ${shortId(head)} to ${shortId(target)}?`,
+    `This discards ${counted(lost.count, "commit")}${lost.list}.`,
+    `Uncommitted changes are discarded in ${countedFiles(changes, "file")}.`,
+    overwritten.length > 0 && `It overwrites ${countedFiles(overwritten, "untracked file")}.`,
+    operation && `The ${operation} in progress is aborted.`,
+    "The lost changes are kept for recovery.",
+  ];
+  await caller.confirm(parts.filter(Boolean).join(" "));
   const kept = await keepBefore(repository, "reset --hard");
   const recovery = kept ?? (await keepCommit(repository, "reset --hard", head));
   const others =
     overwritten.length > 0 && (await keepBefore(repository, "reset --hard", overwritten));
-  await repository.output(
-    ["reset", "--hard", "--quiet", "--no-recurse-submodules", target],
-    "reset",
-  );
+  const reset = ["reset", "--hard", "--quiet", "--no-recurse-submodules", target];
+  await repository.output(reset, "reset");
+  const undo = [
+    `git_reset_hard with revision ${head}`,
+    kept && `git_stash_apply with stash ${kept}`,
+    others &&
+      `git_restore with source ${others} and files ${JSON.stringify(overwritten.slice(0, 100))}`,
+  ];
   return {
     done: `${branch} is at ${target}.`,
     before: head,
     after: target,
     recovery,
-    undo: [
-      `git_reset_hard with revision ${head}`,
-      kept && `, then git_stash_apply with stash ${kept}`,
-      others &&
-        `, then git_restore with source ${others} and files ${JSON.stringify(overwritten.slice(0, 100))}`,
-    ]
-      .filter(Boolean)
-      .join(""),
+    undo: undo.filter(Boolean).join(", then "),
     ...listOf([...changes, ...overwritten]),
     notes: notesFrom(others && `The untracked files that were overwritten are kept as ${others}.`),
   };
@@ -102,15 +100,13 @@ export async function clean(
   const others = untracked.filter((record) => !isUtf8(record)).map(pathText);
   const note =
     others.length > 0 && `Not deleted, because their names are not UTF-8: ${firstNames(others)}.`;
-  if (files.length === 0)
-    throw failure(
-      "nothing_to_clean",
-      `There are no untracked files to delete. ${note || ""}`.trim(),
-    );
-  const sizes = await Promise.all(
-    files.map(async (file) => (await lstat(join(root, file)).catch(() => undefined))?.size ?? 0),
-  );
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  if (files.length === 0) {
+    const message = ["There are no untracked files to delete.", note].filter(Boolean).join(" ");
+    throw failure("nothing_to_clean", message);
+  }
+  let bytes = 0;
+  for (const file of files)
+    bytes += (await lstat(join(root, file)).catch(() => undefined))?.size ?? 0;
   if (bytes > MAX_KEPT_BYTES) {
     const message = `The untracked files total ${sized(bytes)}, too much to keep for recovery.`;
     const hint = "Name fewer files; delete build output with the build tool.";
@@ -118,90 +114,52 @@ export async function clean(
   }
   await refuseFilters(repository, () => pathBytes(repository, files));
   await caller.confirm(
-    `Delete ${counted(files.length, "untracked file")} (${sized(bytes)})${namesOf(files)}? They are kept for recovery.`,
+    `Delete ${countedFiles(files, "untracked file")} (${sized(bytes)})? They are kept for recovery.`,
   );
   const kept = await keepBefore(repository, "clean", files);
   for (let start = 0; start < files.length; start += 500) {
-    const part = files.slice(start, start + 500);
-    await repository.output(
-      ["clean", "--force", "--quiet", "-x", "--", ...part],
-      "delete the files",
-    );
+    const part = ["clean", "--force", "--quiet", "-x", "--", ...files.slice(start, start + 500)];
+    await repository.output(part, "delete the files");
   }
-  await removeEmptyDirectories(root, files);
+  const undo = kept && `git_restore with source ${kept}, worktree true and these files`;
   return {
     done: `Deleted ${counted(files.length, "untracked file")}.`,
     recovery: kept,
-    undo: kept
-      ? `git_restore with source ${kept}, worktree true and these files`
-      : "nothing was lost",
+    undo: undo ?? "nothing was lost",
     ...listOf(files),
     notes: notesFrom(note),
   };
 }
 
-async function removeEmptyDirectories(root: string, files: readonly string[]): Promise<void> {
-  const directories = new Set(
-    files.map((file) => dirname(file)).filter((directory) => directory !== "."),
-  );
-  for (let directory of [...directories].sort((a, b) => b.length - a.length)) {
-    try {
-      for (; directory !== "."; directory = dirname(directory)) await rmdir(join(root, directory));
-    } catch {
-      // It is not empty.
-    }
-  }
-}
-
-/** Deletes a local branch, merged or not. */
-export async function deleteBranch(
+/** Deletes a local branch, merged or not, or a tag. */
+export async function deleteRef(
   repository: Repository,
+  kind: NameKind,
   name: string,
   caller: Caller,
 ): Promise<Destroyed> {
-  const branch = await refOf(repository, "heads", name);
-  if (await isCheckedOut(repository, name)) throw checkedOut(name);
-  const lost = await commitsOnlyIn(repository, branch.oid, [], { except: name });
+  const { oid } = await refOf(repository, kind, name);
+  const [object] = await lookUp(repository, [`refs/${kind}/${name}^{}`]);
+  const target = object?.oid ?? oid;
+  const isBranch = kind === "heads";
+  const inUse = () => failure("branch_in_use", `The branch "${oneLine(name)}" is checked out.`);
+  if (isBranch && (await isCheckedOut(repository, name))) throw inUse();
+  const lost = isBranch ? await commitsOnlyIn(repository, oid, [], { except: name }) : undefined;
+  const what = `the ${KINDS[kind]} ${oneLine(name)}`;
   await caller.confirm(
-    `Delete the branch ${oneLine(name)} at ${shortId(branch.oid)}? ${counted(lost.count, "commit")} on no other branch${lost.list}. Its last commit is kept for recovery.`,
+    `Delete ${what} at ${shortId(target)}? ${lost ? `${counted(lost.count, "commit")} on no other branch${lost.list}. ` : ""}It is kept for recovery. Remotes are not affected.`,
   );
-  const recovery = await keepCommit(repository, "branch -D", branch.oid);
-  const result = await repository.run(["branch", "-D", "--quiet", "--", name]);
-  if (/checked out at|used by worktree/.test(result.stderr)) throw checkedOut(name);
-  if (result.code !== 0) throw failureOf(result, "delete the branch");
-  return {
-    done: `Deleted the branch ${name}.`,
-    before: branch.oid,
-    recovery,
-    undo: `git_create_branch with branch_name ${name} and base_branch ${branch.oid}`,
-  };
-}
-
-function checkedOut(name: string): ToolError {
-  const hint = "Switch to another branch with git_checkout first.";
-  return failure("branch_in_use", `The branch "${oneLine(name)}" is checked out.`, { hint });
-}
-
-/** Deletes a local tag. */
-export async function deleteTag(
-  repository: Repository,
-  name: string,
-  caller: Caller,
-): Promise<Destroyed> {
-  const tag = await refOf(repository, "tags", name);
-  const [commit] = await lookUp(repository, [`refs/tags/${name}^{}`]);
-  const target = commit?.oid ?? tag.oid;
-  await caller.confirm(
-    `Delete the ${tag.type === "tag" ? "annotated " : ""}tag ${oneLine(name)} at ${shortId(target)}? It is kept for recovery. Remote tags are not affected.`,
-  );
-  const recovery = await keepCommit(repository, "tag -d", tag.oid);
-  await repository.output(["update-ref", "-d", `refs/tags/${name}`, tag.oid], "delete the tag");
-  return {
-    done: `Deleted the tag ${name}.`,
-    before: target,
-    recovery,
-    undo: `git_create_tag with tag_name ${name} and revision ${target}; recovery is the tag itself`,
-  };
+  const recovery = await keepCommit(repository, `delete ${KINDS[kind]}`, oid);
+  const args = isBranch
+    ? ["branch", "-D", "--quiet", "--", name]
+    : ["update-ref", "-d", `refs/tags/${name}`, oid];
+  const result = await repository.run(args);
+  if (/checked out at|used by worktree/.test(result.stderr)) throw inUse();
+  if (result.code !== 0) throw failureOf(result, `delete ${what}`);
+  const undo = isBranch
+    ? `git_create_branch with branch_name ${name} and base_branch ${oid}`
+    : `git_create_tag with tag_name ${name} and revision ${target}; recovery is the tag itself`;
+  return { done: `Deleted ${what}.`, before: target, recovery, undo };
 }
 
 /** Deletes a stash. */
@@ -212,16 +170,61 @@ export async function dropStash(
 ): Promise<Destroyed> {
   refuseOther(stash);
   const { oid } = await objectOf(repository, stash);
-  const files = await changesOf(repository, [`${oid}^1`, oid]);
-  const names = files.map(({ path }) => path);
+  const files = (await changesOf(repository, [`${oid}^1`, oid])).map(({ path }) => path);
   await caller.confirm(
-    `Drop ${stash} (${shortId(oid)}), changes in ${counted(names.length, "file")}${namesOf(names)}? It is kept for recovery.`,
+    `Drop ${stash} (${shortId(oid)}), changes in ${countedFiles(files, "file")}? It is kept for recovery.`,
   );
   const kept = await dropKept(repository, stash, oid);
+  return { done: `Dropped ${stash}.`, before: oid, ...kept, ...listOf(files) };
+}
+
+/**
+ * Removes a linked worktree: its directory with all uncommitted work in it. The branch is kept.
+ *
+ * @throws ToolError `not_a_worktree` unless the path is a linked worktree of this repository, inside the allowed directories
+ */
+export async function removeWorktree(
+  repository: Repository,
+  path: string,
+  caller: Caller,
+  git: Git,
+): Promise<Destroyed> {
+  const directory = await git.directoryOf(path);
+  const added = await git.open(directory, repository.signal);
+  const { gitDir, commonDir, worktree } = added.location;
+  const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
+  if (!isLinked || worktree !== directory) {
+    const message = `"${oneLine(path)}" is not a linked worktree of this repository.`;
+    throw failure("not_a_worktree", message);
+  }
+  await refuseMarked(added, directory);
+  const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
+  const touched = await added.paths(list, "list the changed files");
+  const lost = [...new Set([...(await uncommittedPaths(added)), ...touched])].sort();
+  await refuseFilters(added, () => pathBytes(added, touched));
+  await caller.confirm(
+    `Remove the worktree ${oneLine(directory)}? Uncommitted changes are kept for recovery: ${countedFiles(lost, "file")}. Ignored files are permanently deleted.`,
+  );
+  const kept = lost.length === 0 ? undefined : await keepBefore(added, "worktree remove", touched);
+  const remove = ["worktree", "remove", "--force", "--", directory];
+  await repository.output(remove, "remove the worktree");
+  const then = kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`;
   return {
-    done: `Dropped ${stash}.`,
-    before: oid,
-    ...kept,
-    ...listOf(names),
+    done: `Removed the worktree ${directory}.`,
+    recovery: kept,
+    undo: `git_worktree_add with its branch${then}`,
+    ...listOf(lost),
   };
+}
+
+/** git does not say whether such files have changed, so they could not be kept. */
+async function refuseMarked(added: Repository, directory: string): Promise<void> {
+  const entries = await added.paths(["ls-files", "-v", "-z"], "list the files");
+  const marked = entries.flatMap((entry) => (/^[a-zS] /.test(entry) ? entry.slice(2) : []));
+  const present = marked.filter((path) => existsSync(join(directory, path)));
+  if (present.length === 0) return;
+  const message = `git does not compare these files, which are marked assume-unchanged or skip-worktree: ${firstNames(present)}.`;
+  throw failure("local_changes", message, {
+    hint: "Their changes would be lost. The user can end that with git update-index --no-assume-unchanged or --no-skip-worktree.",
+  });
 }

@@ -1,5 +1,5 @@
-import { access, constants, readdir, readFile, realpath } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { access, constants, readdir, realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { RunOptions } from "../open/machine.ts";
 import type { Caller, Repository } from "../open/repository.ts";
@@ -29,15 +29,7 @@ export const HOOKS = {
   merge: ["pre-merge-commit", ...MESSAGE, "post-merge", ...ANY],
   fastForward: ["post-merge", ...ANY],
   replay: ["prepare-commit-msg", "post-commit", "post-rewrite", ...ANY],
-  rebase: [
-    "pre-rebase",
-    "commit-msg",
-    "prepare-commit-msg",
-    "post-checkout",
-    "post-commit",
-    "post-rewrite",
-    ...ANY,
-  ],
+  rebase: ["pre-rebase", ...MESSAGE, "post-checkout", "post-commit", "post-rewrite", ...ANY],
   checkout: ["post-checkout", ...ANY],
   push: ["pre-push"],
 } as const;
@@ -113,28 +105,14 @@ async function presentHooks(repository: Repository, names: readonly string[]) {
   const entries = await readdir(directory).catch(() => [] as string[]);
   const present: string[] = [];
   for (const name of names) {
-    if (!entries.includes(name)) continue;
-    const isProgram = await isAccessible(join(directory, name), constants.X_OK);
-    if (isProgram && !(await isIdle(directory, name))) present.push(name);
+    const isProgram = () =>
+      access(join(directory, name), constants.X_OK).then(
+        () => true,
+        () => false,
+      );
+    if (entries.includes(name) && (await isProgram())) present.push(name);
   }
   return present.length === 0 ? undefined : { directory, names: present };
-}
-
-/** What husky 9 writes into `.husky/_` for every hook there is; it runs the file of the same name one directory above. */
-const HUSKY = /^#!\/usr\/bin\/env sh\n\. "(\$\{0%\/\*\}|\$\(dirname (-- )?"\$0"\))\/h"\s*$/;
-
-/** Whether a hook is one of husky's that has nothing to run. */
-async function isIdle(directory: string, name: string): Promise<boolean> {
-  if (basename(directory) !== "_") return false;
-  const text = await readFile(join(directory, name), "utf8").catch(() => "");
-  return HUSKY.test(text) && !(await isAccessible(join(dirname(directory), name)));
-}
-
-function isAccessible(file: string, mode = constants.F_OK): Promise<boolean> {
-  return access(file, mode).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** What git prints after a hook has rejected a command. */
@@ -155,27 +133,24 @@ export function hookFailure(
   const isRejected = isCertain || output !== stderr || !/^(fatal|error): /m.test(stderr);
   if (config.length === 0 || !isRejected) return undefined;
   const said = oneLine(`${stdout.toString("utf8")}${output}`.trim().slice(0, 2_000));
-  return failure(
-    "hook_failed",
-    `A hook rejected the command. Its output: ${said === "" ? "none" : said}`,
-  );
+  const message = `A hook rejected the command. Its output: ${said === "" ? "none" : said}`;
+  return failure("hook_failed", message);
 }
 
 /**
- * Whether commits are signed: as requested by the call, else by the user's configuration (commit.gpgSign),
- * never by the repository's. Signing needs the user's key agent.
+ * Whether commits are signed: by the user's configuration (commit.gpgSign), never by the repository's.
+ * Signing needs the user's key agent.
  *
  * @param further configuration and environment of the command, for its hooks
  * @returns the option of the command, and how it runs
  */
 export async function signing(
   repository: Repository,
-  wanted?: boolean,
   { config: configured = [], env = {} }: Pick<RunOptions, "config" | "env"> = {},
 ): Promise<{ option: string; options: RunOptions }> {
   const { config } = await repository.prepared();
-  const sign = wanted ?? isTrue(lastValue(config, "commit.gpgsign", isOwn));
-  if (!sign) return { option: "--no-gpg-sign", options: { config: configured, env } };
+  if (!isTrue(lastValue(config, "commit.gpgsign", isOwn)))
+    return { option: "--no-gpg-sign", options: { config: configured, env } };
   const agent = variables(repository.options.env, "GNUPGHOME GPG_AGENT_INFO SSH_AUTH_SOCK");
   const options: RunOptions = {
     config: [...configured, ["commit.gpgSign", "true"]],

@@ -1,13 +1,15 @@
 import { rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { oneLine } from "@refmcp/boundary/answer";
-import { badName, checkRefText } from "../history/branch-names.ts";
+import * as z from "zod";
 import { configurationOf, NOWHERE } from "../open/configuration.ts";
 import type { Git } from "../open/git.ts";
 import { isInGitDirectory } from "../open/git-directory.ts";
 import { type RunOptions, spawnGit, withoutFilters } from "../open/machine.ts";
-import type { Caller } from "../open/repository.ts";
+import type { Caller, Repository } from "../open/repository.ts";
+import { commitOf, lookUp } from "../open/revisions.ts";
 import { filterNote } from "../read/filters.ts";
+import { checkRefName, checkRefText } from "../read/refs.ts";
 import { lastValue } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { notesFrom } from "../run/text.ts";
@@ -69,7 +71,6 @@ export async function init(
     const bare = query.bare ? ["--bare"] : [];
     const how = ["--quiet", "--template=", `--initial-branch=${branch}`, ...bare];
     const result = await run(["init", ...how, path]);
-    if (/invalid initial branch name/.test(result.stderr)) throw badName("heads", branch);
     if (result.code !== 0) throw failureOf(result, "create the repository");
     done();
     return { repository: path, branch, bare: query.bare };
@@ -89,4 +90,61 @@ export async function checkedOutNotes(git: Git, path: string, signal: AbortSigna
   const effect =
     "contain the stored content; the user can convert them in a terminal, for example with git lfs pull";
   return notesFrom(await filterNote(repository, files, effect));
+}
+
+export const addedWorktree = z.object({
+  path: z.string(),
+  branch: z.string(),
+  commit: z.string(),
+  created_branch: z.boolean(),
+  notes: z.array(z.string()).optional(),
+});
+
+/** Adds a working tree for a branch, new or existing. A failure leaves nothing of it. */
+export async function addWorktree(
+  repository: Repository,
+  query: { path: string; branch_name: string; revision?: string | undefined },
+  { signal }: Pick<Caller, "signal">,
+  git: Git,
+): Promise<z.infer<typeof addedWorktree>> {
+  const { branch_name: branch, revision } = query;
+  await checkRefName(repository, "heads", branch);
+  const [existing] = await lookUp(repository, [`refs/heads/${branch}`]);
+  if (existing !== undefined && revision !== undefined) {
+    const hint = "Omit revision to check out the existing branch, or choose another branch_name.";
+    const message = `The branch "${branch}" already exists, so revision does not apply.`;
+    throw failure("branch_exists", message, { hint });
+  }
+  const commit = existing?.oid ?? (await commitOf(repository, revision ?? "HEAD"));
+  const { path, undo, done } = await newDirectory(git, query.path);
+  const add = ["worktree", "add", "--quiet", "--no-guess-remote", "--no-checkout"];
+  const target =
+    existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
+  try {
+    const result = await repository.run([...add, ...target]);
+    if (result.code !== 0) {
+      await undo();
+      throw /already exists/.test(result.stderr)
+        ? pathExists(path)
+        : failureOf(result, "add the worktree");
+    }
+    // Its configuration may differ (conditions, config.worktree), so it is read there before anything is
+    // checked out.
+    try {
+      const added = await git.open(path, signal);
+      await added.output(
+        ["reset", "--hard", "--quiet", "--no-recurse-submodules"],
+        "check out the worktree",
+      );
+    } catch (error) {
+      await repository.undo(["worktree", "remove", "--force", path]);
+      throw error;
+    }
+  } catch (error) {
+    if (existing === undefined) await repository.undo(["branch", "-D", "--quiet", "--", branch]);
+    throw error;
+  }
+  done();
+  const notes = await checkedOutNotes(git, path, signal);
+  return { path, notes, branch, commit, created_branch: existing === undefined };
 }

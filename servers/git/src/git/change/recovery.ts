@@ -1,15 +1,16 @@
+import { lstat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { oneLine, shortened } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { currentBranch } from "../history/branch-names.ts";
-import { RECOVERY } from "../history/reflog.ts";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
-import { lookUp, shortId } from "../open/revisions.ts";
-import { FROM_STDIN } from "../read/changes.ts";
+import { lookUp } from "../open/revisions.ts";
+import { differing, FROM_STDIN } from "../read/changes.ts";
 import { LOG_PLAIN } from "../read/commits.ts";
-import { operationOf } from "../read/operation.ts";
+import { RECOVERY } from "../read/refs.ts";
 import { inIndexCopy } from "../read/temporary-index.ts";
-import { counted, firstNames, notesFrom } from "../run/text.ts";
+import { failure } from "../run/errors.ts";
+import { counted, firstNames, pathText, records } from "../run/text.ts";
 
 /** The author of commits that only keep something: the server, not the user. */
 const SERVER = {
@@ -44,15 +45,11 @@ export async function keepBefore(
       await repository.output(["add", ...which, ...FROM_STDIN], "keep the files", { env, input });
     const tree = await repository.value(["write-tree"], "keep the working tree", { env });
     if (tree === headTree?.oid && (index === undefined || index === tree)) return undefined;
-    const commitTree = (of: string, ...parents: (string | undefined)[]) =>
-      repository.value(
-        [
-          ...["commit-tree", of, "-m", `refmcp: before ${operation}`],
-          ...parents.flatMap((parent) => (parent === undefined ? [] : ["-p", parent])),
-        ],
-        "keep the working tree",
-        { env: SERVER },
-      );
+    const commitTree = (of: string, ...parents: (string | undefined)[]) => {
+      const after = parents.flatMap((parent) => (parent === undefined ? [] : ["-p", parent]));
+      const args = ["commit-tree", of, "-m", `refmcp: before ${operation}`, ...after];
+      return repository.value(args, "keep the working tree", { env: SERVER });
+    };
     const merged = head && index && (await commitTree(index, head.oid));
     return keepCommit(repository, operation, await commitTree(tree, head?.oid, merged));
   });
@@ -69,38 +66,74 @@ export async function keepCommit(
   return oid;
 }
 
+const MAX_ARGUMENTS = 500;
+
 /**
- * Keeps the commits that leaving a detached HEAD abandons.
+ * Untracked files, ignored ones too, where a commit has files. git replaces ignored files without a
+ * word when it writes that commit, except in `switch` and a fast-forward.
  *
- * @param before the commit that HEAD was at
- * @param after the commit that it is at now
- * @returns undefined if nothing is lost
+ * @param to the commit
+ * @param from only the files that differ between this commit and `to` are written; by default all
  */
-export async function keepAbandoned(
+export async function untrackedAt(
   repository: Repository,
-  before: string,
-  after: string | undefined,
-): Promise<{ recovery: string; note: string } | undefined> {
-  const others = after === undefined ? [] : [after];
-  const { count, list } = await commitsOnlyIn(repository, before, others, {});
-  if (count === 0) return undefined;
-  const recovery = await keepCommit(repository, "checkout", before);
-  const [are, them] = count === 1 ? ["is", "it"] : ["are", "them"];
-  const note = `Left ${counted(count, "commit")} behind that ${are} on no branch${list}. git_create_branch with base_branch ${before} makes a branch of ${them}; git_reflog with ref recovery lists ${them} until then.`;
-  return { recovery, note };
+  to: string,
+  from?: string,
+): Promise<string[]> {
+  const paths = async (...args: string[]) =>
+    records(await differing(repository, ...args)).map(pathText);
+  const changed = from && new Set(await paths("--diff-filter=d", from, to));
+  const missing = await paths("--cached", "--diff-filter=D", to);
+  return untrackedAmong(
+    repository,
+    missing.filter((path) => !changed || changed.has(path)),
+  );
 }
 
-/** The notes on a new commit: the others', and whether it is on no branch. */
-export async function notesOn(
+/** Untracked files at these paths, below them, or in place of a directory above them. */
+export async function untrackedAmong(
   repository: Repository,
-  commit: string,
-  others: readonly string[] | undefined,
-): Promise<string[] | undefined> {
-  // An operation in progress returns to its branch by itself.
-  const isKept =
-    operationOf(repository) !== undefined || (await currentBranch(repository)) !== undefined;
-  const hint = `HEAD is detached, so ${shortId(commit)} is on no branch. git_create_branch with base_branch ${commit} makes one, and git_checkout switches to it.`;
-  return notesFrom(others, !isKept && hint);
+  paths: readonly string[],
+): Promise<string[]> {
+  const root = await repository.worktree();
+  const statsOf = (path: string) => lstat(join(root, path)).catch(() => undefined);
+  const places = new Set<string>();
+  for (const written of paths) {
+    let path = written;
+    while (path !== "." && (await statsOf(path)) === undefined) path = dirname(path);
+    if (path === written || (await statsOf(path))?.isDirectory() === false) places.add(path);
+  }
+  const list = ["ls-files", "--others", "-z", "--"];
+  const files: string[] = [];
+  for (let rest = [...places]; rest.length > 0; rest = rest.slice(MAX_ARGUMENTS)) {
+    const part = [...list, ...rest.slice(0, MAX_ARGUMENTS)];
+    files.push(...(await repository.paths(part, "list the files")));
+  }
+  return files;
+}
+
+/** @throws ToolError `local_changes` if there are such files */
+export function refuseUntracked(files: readonly string[]): void {
+  if (files.length === 0) return;
+  const message = `These untracked files would be overwritten: ${firstNames(files)}. Nothing was changed.`;
+  throw failure("local_changes", message, {
+    hint: "Move them away first. git_clean with these files and ignored: true deletes them and keeps them for recovery.",
+  });
+}
+
+/**
+ * Refuses untracked files where commits add files, or where reverting them does.
+ *
+ * @param commits revisions for `git log`
+ * @throws ToolError `local_changes`
+ */
+export async function refuseAdded(
+  repository: Repository,
+  commits: readonly string[],
+): Promise<void> {
+  const how = ["-z", "--format=", "--name-only", "--diff-filter=AD", "--no-renames", ...commits];
+  const paths = await repository.paths(["log", ...LOG_PLAIN, ...how, "--"], "list the files");
+  refuseUntracked(await untrackedAmong(repository, paths));
 }
 
 /** What a destructive command did, and how to undo it. */
@@ -140,9 +173,10 @@ export async function commitsOnlyIn(
   return { count: subjects.length, list };
 }
 
-/** The first file names for a question, or nothing. */
-export function namesOf(files: readonly string[]): string {
-  return files.length === 0 ? "" : `: ${firstNames(files.map((file) => shortened(file, 100)))}`;
+/** The number of files and the first names, for a question: `2 untracked files: a, b`. */
+export function countedFiles(files: readonly string[], noun: string): string {
+  const names = firstNames(files.map((file) => shortened(file, 100)));
+  return `${counted(files.length, noun)}${files.length === 0 ? "" : `: ${names}`}`;
 }
 
 /** The first hundred files for a response, and the total. */

@@ -1,15 +1,13 @@
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { emptyTree } from "../history/objects.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
-import { checked, lookUp, objectOf } from "../open/revisions.ts";
+import { checked, emptyTree, lookUp, objectOf } from "../open/revisions.ts";
 import { changesOf, differing, FROM_STDIN, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
-import { refuseOperation } from "../read/operation.ts";
+import { refuseOperation } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { conflictedPaths, conflictReport } from "./conflicts.ts";
-import { keepCommit } from "./recovery.ts";
-import { refuseUntracked, untrackedAt } from "./untracked.ts";
+import { keepCommit, refuseUntracked, untrackedAt } from "./recovery.ts";
 
 interface StashQuery {
   readonly message?: string | undefined;
@@ -22,24 +20,24 @@ export async function stashPush(repository: Repository, query: StashQuery, { bud
   await repository.worktree();
   const [head, before] = await lookUp(repository, ["HEAD^{commit}", "refs/stash"]);
   if (head === undefined) throw noCommits();
-  await refuseOperation(repository);
-  const input = query.files === undefined ? undefined : await pathBytes(repository, query.files);
+  refuseOperation(repository);
+  const { files, include_untracked, keep_index, message } = query;
+  const input = files && (await pathBytes(repository, files));
   await refuseFilters(repository, () => putAside(repository, query));
-  const { include_untracked, message } = query;
-  const what = [
-    include_untracked && "--include-untracked",
-    query.keep_index && "--keep-index",
+  const args = [
+    ...["stash", "push", "--quiet", include_untracked && "--include-untracked"],
+    keep_index && "--keep-index",
     message !== undefined && `--message=${message}`,
+    ...(input === undefined ? [] : FROM_STDIN),
   ];
-  const args = ["stash", "push", "--quiet", ...what, ...(input === undefined ? [] : FROM_STDIN)];
   // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take literally.
   const options = input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input };
   await repository.output(args, "stash", options);
   const [stash] = await lookUp(repository, ["refs/stash"]);
   if (stash === undefined || stash.oid === before?.oid)
     throw failure("nothing_to_stash", "There are no local changes to stash.");
-  const files = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
-  return { stash: "stash@{0}", commit: stash.oid, ...fileNames(files, budget - 500) };
+  const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
+  return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes, budget - 500) };
 }
 
 /** The files that a stash would include. */
@@ -54,8 +52,11 @@ async function putAside(repository: Repository, query: StashQuery): Promise<Buff
 
 /** @throws ToolError `bad_revision` for a name that is not in the list of stashes, from which it could be dropped */
 export function refuseOther(stash: string): void {
-  if (/^stash@\{\d+\}$/.test(stash)) return;
-  throw new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not a stash name.`, {
+  if (!/^stash@\{\d+\}$/.test(stash)) throw notAStash(stash);
+}
+
+function notAStash(stash: string): ToolError {
+  return new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not a stash.`, {
     code: "bad_revision",
     hint: "stash@{0} is the newest; git_list_refs with kind stashes lists them.",
   });
@@ -80,20 +81,14 @@ export async function stashApply(
   await repository.worktree();
   const name = checked(query.stash);
   if (query.drop) refuseOther(name);
-  const [found, isStash, untracked] = await lookUp(repository, [name, `${name}^2`, `${name}^3`]);
-  const { oid, type } = found ?? (await objectOf(repository, name));
-  if (type !== "commit" || isStash === undefined) {
-    throw new ToolError("invalid", `"${query.stash}" is not a stash.`, {
-      code: "bad_revision",
-      hint: "git_list_refs with kind stashes or recovery lists what can be applied.",
-    });
-  }
-  const added = async () =>
-    untracked === undefined
-      ? Buffer.alloc(0)
-      : await differing(repository, emptyTree(oid), untracked.oid);
+  const [stash, index, untracked] = await lookUp(repository, [name, `${name}^2`, `${name}^3`]);
+  const { oid, type } = stash ?? (await objectOf(repository, name));
+  if (type !== "commit" || index === undefined) throw notAStash(name);
   const written = async () =>
-    Buffer.concat([await differing(repository, `${oid}^1`, oid), await added()]);
+    Buffer.concat([
+      await differing(repository, `${oid}^1`, oid),
+      ...(untracked ? [await differing(repository, emptyTree(oid), untracked.oid)] : []),
+    ]);
   await refuseFilters(repository, written, oid);
   refuseUntracked(await untrackedAt(repository, oid, `${oid}^1`));
   const apply = ["stash", "apply", "--quiet", query.index && "--index", oid];
@@ -101,17 +96,11 @@ export async function stashApply(
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
   const files = await changesOf(repository, [`${oid}^1`, oid]);
-  const dropped =
-    query.drop && conflicted.length === 0 ? await dropKept(repository, name, oid) : undefined;
-  return {
-    commit: oid,
-    recovery: dropped?.recovery,
-    undo: dropped && `${UNDO_POP}${dropped.undo}`,
-    ...fileNames(files, Math.floor(budget / 2)),
-    ...(conflicted.length > 0
-      ? await conflictReport(repository, Math.floor(budget / 2) - 1_000)
-      : {}),
-  };
+  const names = fileNames(files, Math.floor(budget / 2));
+  if (conflicted.length > 0)
+    return { commit: oid, ...names, ...(await conflictReport(repository, budget / 2 - 1_000)) };
+  if (!query.drop) return { commit: oid, ...names };
+  const { recovery, undo } = await dropKept(repository, name, oid);
+  const how = `The stash is kept: discard the changes with git_restore, then ${undo}`;
+  return { commit: oid, ...names, recovery, undo: how };
 }
-
-const UNDO_POP = "The stash is kept: discard the changes with git_restore, then ";

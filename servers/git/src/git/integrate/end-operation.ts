@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
 import { conflictedPaths, refuseConflicts } from "../change/conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "../change/hooks.ts";
-import { keepBefore, notesOn } from "../change/recovery.ts";
+import { keepBefore, refuseAdded, untrackedAt } from "../change/recovery.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
 import { differing } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
-import { operationOf, toolOf } from "../read/operation.ts";
+import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { notesFrom, records } from "../run/text.ts";
 import { finish, type Integrated } from "./integrate.ts";
@@ -31,36 +31,41 @@ export async function endOperation(
 ): Promise<Integrated> {
   await repository.worktree();
   refuseOther(repository, operation);
-  if (action === "skip" && operation === "merge") {
-    const hint = "Use action: abort, or resolve the conflicts and continue.";
-    throw failure("no_operation", "A merge has no single commit to skip.", { hint });
-  }
+  if (action === "skip" && operation === "merge")
+    throw failure("no_operation", "A merge has no single commit to skip.");
   // HEAD is detached during a rebase, whose branch is still where it was.
   const start = join(repository.location.gitDir, "rebase-merge", "orig-head");
   const origin = (await readFile(start, "utf8").catch(() => "HEAD")).trim();
   const before = await commitOf(repository, origin);
-  let kept: string | undefined;
+  const kept: (string | undefined)[] = [];
   if (action === "continue") await refuseConflicts(repository);
   else {
     await refuseFilters(repository, () => differing(repository, "HEAD"));
-    kept = await keepBefore(repository, `${operation} --${action}`);
+    kept.push(await keepBefore(repository, `${operation} --${action}`));
+    const untracked = await untrackedAt(repository, action === "abort" ? before : "HEAD");
+    if (untracked.length > 0)
+      kept.push(await keepBefore(repository, `${operation} --${action}`, untracked));
   }
-  const saved = kept && `The files' content is kept: git_restore with source ${kept}.`;
+  const saved = kept
+    .filter((commit) => commit !== undefined)
+    .map((commit) => `The files' content is kept: git_restore with source ${commit}.`);
   if (action === "abort") {
     const head = await commitOf(repository, "HEAD");
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const ended = await finish(repository, operation, undefined, "keep", head, caller.budget);
     return { ...ended, up_to_date: undefined, undo: undefined, notes: notesFrom(saved) };
   }
-  await refusePrograms(repository, operation);
+  const todo = await refusePrograms(repository, operation);
+  const commits = todo.flatMap((line) => /^\w+ ([0-9a-f]{7,64})\b/.exec(line)?.[1] ?? []);
+  if (commits.length > 0) await refuseAdded(repository, ["--no-walk", ...commits]);
   const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
   const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
-  const { options } = await signing(repository, undefined, hooks);
+  const { options } = await signing(repository, hooks);
   const result = await repository.run([operation, `--${action}`], { ...options, silent: true });
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks, result) ?? failureOf(result, `${action} the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);
-  return { ...ended, notes: await notesOn(repository, ended.after, notesFrom(saved, hooks.notes)) };
+  return { ...ended, notes: notesFrom(saved, hooks.notes) };
 }
 
 /** Each tool ends only what it has begun. */
@@ -68,9 +73,8 @@ function refuseOther(repository: Repository, operation: Operation): void {
   const current = operationOf(repository);
   if (current === operation) return;
   if (current === undefined) throw failure("no_operation", `No ${operation} is in progress.`);
-  const tool = toolOf(current);
   throw failure("no_operation", `A ${current} is in progress, not a ${operation}.`, {
-    hint: tool === undefined ? "Finish it in a terminal." : `Call ${tool} with this action.`,
+    hint: "Call its tool with this action, or finish it in a terminal.",
   });
 }
 
@@ -86,9 +90,10 @@ const SIGNATURE = /^options\.gpg-sign\n$/;
  * An operation that came with the repository, or was started with `--exec` or `--gpg-sign`, can specify
  * programs.
  *
+ * @returns its remaining steps
  * @throws ToolError `unsafe_operation`
  */
-async function refusePrograms(repository: Repository, operation: string): Promise<void> {
+async function refusePrograms(repository: Repository, operation: string): Promise<string[]> {
   const { gitDir } = repository.location;
   const read = (name: string) => readFile(join(gitDir, name), "utf8").catch(() => "");
   const list = (await read("rebase-merge/git-rebase-todo")).split("\n");
@@ -105,7 +110,7 @@ async function refusePrograms(repository: Repository, operation: string): Promis
     list.find((line) => !STEPS.test(line.trim().split(/\s/, 1)[0] ?? "")) ??
     options.find((option) => !STRATEGY.test(option) && !(signs && SIGNATURE.test(option))) ??
     keys.find((key) => key !== "" && !(signs && key.trim() === "-S"));
-  if (program === undefined) return;
+  if (program === undefined) return [...list, ...(await read("sequencer/todo")).split("\n")];
   const message = `The ${operation} in progress would run a program or sign: ${oneLine(program.slice(0, 200))}`;
   throw failure("unsafe_operation", message, {
     hint: `Finish it in a terminal (git ${operation} --continue), or abort it with action: abort.`,

@@ -2,15 +2,13 @@ import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { conflictedPaths, conflictFields, conflictReport } from "../change/conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "../change/hooks.ts";
-import { notesOn } from "../change/recovery.ts";
-import { refuseUntracked, untrackedAt } from "../change/untracked.ts";
-import { emptyTree } from "../history/objects.ts";
+import { refuseUntracked, untrackedAt } from "../change/recovery.ts";
 import type { Arguments, RunOptions } from "../open/machine.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { commitOf, commitsOf, headOf, lookUp } from "../open/revisions.ts";
+import { commitOf, commitsOf, emptyTree, headOf, lookUp } from "../open/revisions.ts";
 import { changedFiles, changesOf, differing, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
-import { operationOf, refuseOperation } from "../read/operation.ts";
+import { operationOf, refuseOperation } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { counted, firstNames } from "../run/text.ts";
@@ -26,8 +24,6 @@ export const integrated = z.object({
   count: z.number(),
   up_to_date: z.boolean().optional(),
   fast_forward: z.boolean().optional(),
-  /** Paths left with conflict markers (`on_conflict: "keep"`). */
-  conflicted: z.array(z.string()).optional(),
   ...conflictFields,
   undo: z.string().optional(),
   notes: z.array(z.string()).optional(),
@@ -39,8 +35,6 @@ interface MergeQuery {
   readonly message?: string | undefined;
   readonly fast_forward: "allow" | "only" | "never";
   readonly on_conflict: OnConflict;
-  /** Stages the result instead of committing it. */
-  readonly squash?: boolean;
   readonly skip_hooks?: boolean;
 }
 
@@ -52,64 +46,37 @@ export async function merge(
 ): Promise<Integrated> {
   await repository.worktree();
   refuseOperation(repository);
-  const { revision, squash = false } = query;
+  const { revision, fast_forward } = query;
   if (revision === undefined) throw nothingTo("merge", "revision");
   const [before = "", theirs = ""] = await commitsOf(repository, ["HEAD", revision]);
-  if (squash && query.message !== undefined) {
-    const hint = "Omit message here, and pass it to git_commit.";
-    throw failure("bad_message", "With squash nothing is committed, so there is no message.", {
-      hint,
-    });
-  }
   await refuseFilters(repository, () => differing(repository, before, theirs), theirs);
-  const base = await repository.run(["merge-base", before, theirs]);
-  refuseUntracked(await untrackedAt(repository, theirs, base.stdout.toString("utf8").trim()));
-  const isAhead = async () =>
-    (await repository.run(["merge-base", "--is-ancestor", before, theirs])).code === 0;
-  const isPlain =
-    squash ||
-    query.fast_forward === "only" ||
-    (query.fast_forward === "allow" && (await isAhead()));
-  const names = isPlain ? HOOKS.fastForward : HOOKS.merge;
+  const common = await repository.run(["merge-base", before, theirs]);
+  const base = common.stdout.toString("utf8").trim();
+  refuseUntracked(await untrackedAt(repository, theirs, base));
+  const isFast = fast_forward === "only" || (fast_forward === "allow" && base === before);
+  const names = isFast ? HOOKS.fastForward : HOOKS.merge;
   const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
-  const { option, options } = await signing(repository, undefined, hooks);
-  const message = query.message ?? `Merge ${oneLine(revision)}`;
-  const how = squash && query.fast_forward === "never" ? "allow" : query.fast_forward;
-  const fast = { allow: "--ff", only: "--ff-only", never: "--no-ff" }[how];
-  const result = await runWhole(
-    repository,
-    [
-      ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", option],
-      ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--strategy=ort"],
-      ...(squash ? ["--squash"] : ["--commit", "--no-squash"]),
-      ...[fast, `--message=${message}`, theirs],
+  const { option, options } = await signing(repository, hooks);
+  const args = [
+    ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", option],
+    ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--strategy=ort"],
+    ...[
+      "--commit",
+      "--no-squash",
+      { allow: "--ff", only: "--ff-only", never: "--no-ff" }[fast_forward],
     ],
-    options,
-  );
-  if (/Not possible to fast-forward|refusing to merge unrelated/.test(result.stderr)) {
-    const message = `HEAD and ${oneLine(revision)} cannot be merged this way: they have diverged or have no common commit.`;
-    throw failure("not_fast_forward", message, {
-      hint: "git_log with HEAD...<revision> shows both sides; fast_forward: allow creates a merge commit if they have diverged.",
-    });
-  }
+    ...[`--message=${query.message ?? `Merge ${oneLine(revision)}`}`, theirs],
+  ];
+  const result = await runWhole(repository, args, options);
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0) {
     if (operationOf(repository) === "merge")
       await repository.output(["merge", "--abort"], "abandon the merge");
     throw hookFailure(hooks, result) ?? failureOf(result, "merge");
   }
-  const operation = squash ? "squash" : "merge";
-  const ended = await finish(
-    repository,
-    operation,
-    result,
-    query.on_conflict,
-    before,
-    caller.budget,
-  );
-  const isFast = ended.after === theirs && ended.after !== before;
-  const hasNoCommit = squash || isFast || ended.up_to_date;
-  const notes = hasNoCommit ? hooks.notes : await notesOn(repository, ended.after, hooks.notes);
-  return { ...ended, fast_forward: isFast || undefined, notes };
+  const how = query.on_conflict;
+  const ended = await finish(repository, "merge", result, how, before, caller.budget);
+  const isMoved = ended.after === theirs && ended.after !== before;
+  return { ...ended, fast_forward: isMoved || undefined, notes: hooks.notes };
 }
 
 const nothingTo = (operation: string, argument: string) =>
@@ -142,13 +109,9 @@ export async function replay(
   }
   const hooks = await decideHooks(repository, HOOKS.replay, caller, query.skip_hooks);
   const mainline = query.mainline !== undefined && `--mainline=${query.mainline}`;
-  const { option, options } = await signing(repository, undefined, hooks);
+  const { option, options } = await signing(repository, hooks);
   const args = [operation, option, "--no-edit", "--strategy=ort", mainline, ...oids];
   const result = await runWhole(repository, args, options);
-  if (/is a merge but no -m option/.test(result.stderr)) {
-    const message = `${oneLine(revisions.join(", "))}: a merge commit has several parents, so mainline is needed to choose one.`;
-    throw failure("mainline_needed", message);
-  }
   const isStopped = operationOf(repository) !== undefined;
   const rejected =
     result.code === 0 || IS_EMPTY.test(result.stderr) ? undefined : hookFailure(hooks, result);
@@ -165,15 +128,9 @@ export async function replay(
     const hint = "Nothing was changed. git_log shows the existing commits.";
     throw failure("nothing_to_commit", message, { hint });
   }
-  const ended = await finish(
-    repository,
-    operation,
-    result,
-    query.on_conflict,
-    before,
-    caller.budget,
-  );
-  return { ...ended, notes: await notesOn(repository, ended.after, hooks.notes) };
+  const how = query.on_conflict;
+  const ended = await finish(repository, operation, result, how, before, caller.budget);
+  return { ...ended, notes: hooks.notes };
 }
 
 /** After the command: abort it on conflicts or report them, and report what changed. */
@@ -185,28 +142,23 @@ export async function finish(
   before: string,
   budget: number,
 ): Promise<Integrated> {
-  // A squash leaves its result in the index, and no merge in progress.
-  const isSquash = operation === "squash";
   const conflicted = (result?.code ?? 0) === 0 ? [] : await conflictedPaths(repository);
   if (conflicted.length > 0 && onConflict === "abort") {
-    const abandon = isSquash ? ["reset", "--merge", "--quiet", before] : [operation, "--abort"];
-    await repository.output(abandon, `abandon the ${operation}`);
+    await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${firstNames(conflicted, 20)}. Nothing was changed.`;
-    throw failure("conflict", message, {
-      hint: 'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.',
-    });
+    const hint =
+      'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.';
+    throw failure("conflict", message, { hint });
   }
   const after = await commitOf(repository, "HEAD");
-  const files = await changesOf(repository, isSquash ? ["--cached"] : [before, after]);
+  const files = await changesOf(repository, [before, after]);
   const ended = { before, after, ...fileNames(files, Math.floor(budget / 2)) };
-  const restore = isSquash && "git_restore with source HEAD, staged true and these files";
   if (conflicted.length > 0) {
     const report = await conflictReport(repository, Math.floor(budget / 2) - 1_000);
-    const tool = `git_${operation.replace("-", "_")}`;
-    return { ...ended, ...report, undo: restore || `${tool} with action abort` };
+    return { ...ended, ...report, undo: `git_${operation.replace("-", "_")} with action abort` };
   }
-  if (isSquash ? files.length === 0 : before === after) return { ...ended, up_to_date: true };
-  return { ...ended, undo: restore || `git_reset_hard with revision ${before}` };
+  if (before === after) return { ...ended, up_to_date: true };
+  return { ...ended, undo: `git_reset_hard with revision ${before}` };
 }
 
 /**

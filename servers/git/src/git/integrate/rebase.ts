@@ -1,31 +1,22 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { clip, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { conflictedPaths, conflictReport } from "../change/conflicts.ts";
 import { decideHooks, HOOKS, type HookDecision, hookFailure, signing } from "../change/hooks.ts";
-import { keepCommit } from "../change/recovery.ts";
-import { refuseUntracked, untrackedAmong, untrackedAt } from "../change/untracked.ts";
-import { currentBranch, isCheckedOut } from "../history/branch-names.ts";
+import { keepCommit, refuseAdded, refuseUntracked, untrackedAt } from "../change/recovery.ts";
 import { type Caller, Repository } from "../open/repository.ts";
 import { commitOf, lookUp, refOf } from "../open/revisions.ts";
-import { changesOf, differing, fileLine, fileNames } from "../read/changes.ts";
+import { changesOf, differing, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
-import { LinePager } from "../read/line-pager.ts";
-import { refuseOperation } from "../read/operation.ts";
+import { currentBranch, isCheckedOut } from "../read/refs.ts";
+import { refuseOperation } from "../read/status.ts";
 import { inTemporaryFolder } from "../read/temporary-index.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
-import { counted, fittingLines, notesFrom, textOf } from "../run/text.ts";
+import { notesFrom, textOf } from "../run/text.ts";
 import { integrated, type OnConflict, runWhole } from "./integrate.ts";
-import {
-  type Group,
-  groupsOf,
-  type Range,
-  rangeOf,
-  type StepsQuery,
-  todoText,
-} from "./rebase-range.ts";
+import { type Range, rangeOf, type StepsQuery } from "./rebase-steps.ts";
 
 interface RebaseQuery extends StepsQuery {
   readonly branch_name?: string | undefined;
@@ -44,10 +35,8 @@ export const rebased = z.object({
   plan: z.string().optional(),
   /** What became of each commit: = the same, ! changed, < dropped or joined, > new. */
   range_diff: z.string().optional(),
-  /** Whether the files of the last commit are the same as before. */
+  /** Whether the files of the last commit are the same as before; else files lists what differs. */
   identical: z.boolean().optional(),
-  /** If not: what differs, as `+added -deleted path`. */
-  difference: z.array(z.string()).optional(),
   /** The last of the previous commits. */
   recovery: z.string().optional(),
 });
@@ -72,60 +61,39 @@ export async function rebase(
   if (query.apply !== undefined) return applyPlan(repository, query.apply);
   const current = await currentBranch(repository);
   const branch = query.branch_name ?? current;
-  if (branch === undefined)
-    throw failure("detached_head", "HEAD is detached, so there is no branch to rebase.");
+  if (branch === undefined) throw failure("detached_head", "HEAD is detached.");
   const { oid: before } = await refOf(repository, "heads", branch);
   const range = await rangeOf(repository, before, query);
-  const planned = groupsOf(range);
-  if (planned.length === 0 && range.base === undefined)
-    throw failure("bad_steps", "No commit would be left on the branch.");
   const hooks = await decideHooks(repository, HOOKS.rebase, caller, query.skip_hooks);
-  const groups = await checkMessages(repository, planned, hooks);
-  const todo = await todoText(repository, groups);
   if (query.on_conflict === "keep") {
     if (branch !== current)
       throw failure("detached_head", `"${oneLine(branch)}" is not the current branch.`);
-    return rebaseHere(repository, { branch, before, range, todo, hooks }, caller);
+    const ended = await rebaseHere(repository, before, range, hooks, caller);
+    return { branch, before, ...ended };
   }
   return inTemporaryFolder(async (folder) => {
     const apart = await unregisteredWorktree(repository, folder, before);
-    const result = await runRebase(apart, range, todo, folder, hooks);
-    const answer = { branch, before, applied: false, notes: hooks.notes };
+    const result = await runRebase(apart, range, folder, hooks);
+    const answer = { branch, before, applied: false };
     if (result.code !== 0) {
-      const budget = Math.floor(caller.budget * 0.8);
-      const { conflicted, ...report } = await conflictReport(apart, budget);
-      if (conflicted.length === 0) throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
+      const report = await conflictReport(apart, Math.floor(caller.budget * 0.8));
+      if (report.conflicted.length === 0)
+        throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
       const hint =
         "Nothing was changed. With on_conflict: keep the rebase stops here in the working tree, where you can resolve this.";
       return { ...answer, ...report, notes: notesFrom(hint, hooks.notes) };
     }
     const after = await commitOf(apart, "HEAD");
-    const details = await describe(repository, branch, range, after, caller);
-    return { ...answer, ...details, notes: notesFrom(details.notes ?? [], hooks.notes ?? []) };
-  });
-}
-
-/** Lets the commit-msg hook check and change new messages, if hooks run. */
-async function checkMessages(
-  repository: Repository,
-  groups: readonly Group[],
-  hooks: HookDecision,
-): Promise<readonly Group[]> {
-  const { config, env } = hooks;
-  if (config.length === 0) return groups;
-  return inTemporaryFolder(async (folder) => {
-    const file = join(folder, "COMMIT_EDITMSG");
-    const checked: Group[] = [];
-    for (const group of groups) {
-      const isNew = group.message !== group.from[0]?.message;
-      if (isNew) await writeFile(file, group.message);
-      const run = ["hook", "run", "--ignore-missing", "commit-msg", "--", file];
-      const result = isNew ? await repository.run(run, { config, env }) : undefined;
-      if (result !== undefined && result.code !== 0)
-        throw hookFailure(hooks, result, true) ?? failureOf(result, "run the hook");
-      checked.push(isNew ? { ...group, message: await readFile(file, "utf8") } : group);
-    }
-    return checked;
+    const files = await changesOf(repository, [before, after]);
+    return {
+      ...answer,
+      after,
+      plan: after === before ? undefined : `${branch} ${before}..${after}`,
+      identical: files.length === 0,
+      ...fileNames(files, Math.floor(caller.budget * 0.15)),
+      range_diff: await rangeDiff(repository, range, before, after, caller.budget * 0.7),
+      notes: hooks.notes,
+    };
   });
 }
 
@@ -155,145 +123,84 @@ const SPARSE = [
 /** Runs `git rebase --interactive` with a prepared todo list. */
 async function runRebase(
   where: Repository,
-  { upstream, base }: Range,
-  todo: string,
+  { upstream, base, todo }: Range,
   folder: string,
   hooks: HookDecision,
 ): Promise<GitResult> {
   const file = join(folder, "todo");
   await writeFile(file, todo);
-  const { option, options } = await signing(where, undefined, hooks);
+  const { option, options } = await signing(where, hooks);
   const sparse = where.location.worktree?.startsWith(folder) ? SPARSE : [];
   const env = { ...options.env, GIT_SEQUENCE_EDITOR: 'cp "$REFMCP_TODO"', REFMCP_TODO: file };
   const config = [...(options.config ?? []), ...sparse, ["sequence.editor", ""] as const];
-  const plain = ["--no-autosquash", "--no-autostash", "--no-stat", "--empty=drop"];
-  const how = ["--interactive", "--strategy=ort", "--reapply-cherry-picks", "--no-fork-point"];
-  const range = upstream === undefined ? ["--root"] : [upstream];
-  const target = base === undefined || base === upstream ? [] : [`--onto=${base}`];
-  const args = ["rebase", "--quiet", ...plain, ...how, option, ...target, ...range];
+  const args = [
+    ...["rebase", "--quiet", "--no-autosquash", "--no-autostash", "--no-stat", "--empty=drop"],
+    ...["--interactive", "--strategy=ort", "--reapply-cherry-picks", "--no-fork-point", option],
+    base !== undefined && base !== upstream && `--onto=${base}`,
+    upstream ?? "--root",
+  ];
   return runWhole(where, args, { ...options, env, config });
-}
-
-interface Here {
-  readonly branch: string;
-  readonly before: string;
-  readonly range: Range;
-  readonly todo: string;
-  readonly hooks: HookDecision;
 }
 
 /** Rebases the current branch in the working tree; conflicts stay open to be resolved. */
 async function rebaseHere(
   repository: Repository,
-  { branch, before, range, todo, hooks }: Here,
-  caller: Caller,
-): Promise<Rebased> {
+  before: string,
+  range: Range,
+  hooks: HookDecision,
+  { budget }: Caller,
+): Promise<Partial<Rebased>> {
   await repository.worktree();
   refuseOperation(repository);
-  const target = range.base;
+  const { base: target, upstream } = range;
   if (target !== undefined) {
     await refuseFilters(repository, () => differing(repository, target, before), target);
     refuseUntracked(await untrackedAt(repository, target));
   }
-  const own = ["log", "--no-show-signature", "-z", "--format=", "--name-only", "--diff-filter=A"];
-  const commits = [before, ...(range.upstream === undefined ? [] : [`^${range.upstream}`])];
-  const added = await repository.paths(
-    [...own, "--no-renames", ...commits, "--"],
-    "list the files",
-  );
-  refuseUntracked(await untrackedAmong(repository, added));
+  await refuseAdded(repository, upstream === undefined ? [before] : [before, `^${upstream}`]);
   const recovery = await keepCommit(repository, "rebase", before);
-  return inTemporaryFolder(async (folder) => {
-    const result = await runRebase(repository, range, todo, folder, hooks);
-    const facts = { branch, before, recovery, notes: hooks.notes };
-    if (result.code === 0) {
-      const after = await commitOf(repository, "HEAD");
-      const files = await changesOf(repository, [before, after]);
-      const names = fileNames(files, Math.floor(caller.budget / 2));
-      const undo = `git_reset_hard with revision ${before}`;
-      return { ...facts, after, applied: true, ...names, undo };
-    }
-    if ((await conflictedPaths(repository)).length === 0) {
-      await repository.run(["rebase", "--abort"]);
-      throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
-    }
-    const report = await conflictReport(repository, Math.floor(caller.budget / 2));
-    const hint =
-      "The rebase stopped. Resolve the conflicts, git_add the files, then call git_rebase with action: continue.";
-    const undo = "git_rebase with action abort";
-    return { ...facts, ...report, applied: false, undo, notes: notesFrom(hint, hooks.notes) };
-  });
+  const result = await inTemporaryFolder((folder) => runRebase(repository, range, folder, hooks));
+  if (result.code === 0) {
+    const after = await commitOf(repository, "HEAD");
+    const names = fileNames(await changesOf(repository, [before, after]), Math.floor(budget / 2));
+    const undo = `git_reset_hard with revision ${before}`;
+    return { recovery, after, applied: true, ...names, undo, notes: hooks.notes };
+  }
+  if ((await conflictedPaths(repository)).length === 0) {
+    await repository.run(["rebase", "--abort"]);
+    throw hookFailure(hooks, result) ?? failureOf(result, "rebase");
+  }
+  const report = await conflictReport(repository, Math.floor(budget / 2));
+  const hint =
+    "The rebase stopped. Resolve the conflicts, git_add the files, then call git_rebase with action: continue.";
+  const undo = "git_rebase with action abort";
+  return { recovery, ...report, applied: false, undo, notes: notesFrom(hint, hooks.notes) };
 }
 
-/** What a preview found; the range-diff names what became of each commit. */
-async function describe(
+/**
+ * What became of each commit (`git range-diff`); undefined for the first commit of a history, which no
+ * range can begin with.
+ */
+async function rangeDiff(
   repository: Repository,
-  branch: string,
-  range: Range,
-  after: string,
-  { budget }: Caller,
-): Promise<Partial<Rebased>> {
-  const before = range.commits.at(-1)?.oid ?? "";
-  const files = await changesOf(repository, [before, after], [], "lines");
-  const lines = files.map((file) => clip(fileLine(file), 300));
-  return {
-    after,
-    plan: after === before ? undefined : `${branch} ${before}..${after}`,
-    identical: lines.length === 0,
-    difference: lines.length === 0 ? undefined : fittingLines(lines, Math.floor(budget * 0.15)),
-    range_diff: await comparison(repository, range, before, after, Math.floor(budget * 0.7)),
-    notes: notesFrom(await publishedNote(repository, range)),
-  };
-}
-
-/** A warning if commits are on a remote branch. */
-async function publishedNote(repository: Repository, { commits, upstream }: Range) {
-  const tip = commits.at(-1)?.oid ?? "";
-  const range = upstream === undefined ? [tip] : [tip, `^${upstream}`];
-  const args = ["rev-list", ...range, "--not", "--remotes", "--"];
-  const local = await repository.lines(args, "look for published commits");
-  const count = commits.length - local.length;
-  if (count <= 0) return undefined;
-  return `Already published on a remote branch: ${count} of ${counted(commits.length, "commit")}. Pushing the new ones needs force, and others who have the old ones must rebase.`;
-}
-
-/** The range-diff; undefined for the first commit of a history, which no range can begin with. */
-async function comparison(
-  repository: Repository,
-  { commits, upstream, base }: Range,
+  { count, upstream, base }: Range,
   before: string,
   after: string,
   budget: number,
 ): Promise<string | undefined> {
-  const isEmpty = upstream === undefined || base === undefined || base === after;
-  if (isEmpty || commits.length > MAX_COMPARED) return undefined;
-  const ranges = [`${upstream}..${before}`, `${base}..${after}`] as const;
-  const { lines, more } = await compareRanges(repository, ...ranges, budget);
-  return [...lines, ...(more ? ["…"] : [])].join("\n");
-}
-
-/** The first lines of `git range-diff` of two ranges of ids: which commits are the same or changed. */
-async function compareRanges(
-  repository: Repository,
-  before: string,
-  after: string,
-  budget: number,
-): Promise<{ lines: string[]; more: boolean }> {
-  const limits = { maxLines: 100_000, maxBytes: budget, maxLineBytes: 2_000 };
-  const pager = new LinePager({ skip: 0, ...limits });
+  if (upstream === undefined || base === undefined || base === after || count > MAX_COMPARED)
+    return undefined;
   const { overrides } = await repository.prepared();
   // It starts a git log without --no-textconv, which fails for an empty program; this one shows the
   // file unchanged.
   const drivers = overrides.filter(([key]) => /^diff\..*\.textconv$/s.test(key));
   const plain = ["--no-color", "--no-notes", "--no-ext-diff", "--no-textconv", "--patch"];
-  const result = await repository.run(["range-diff", ...plain, before, after], {
+  const args = ["range-diff", ...plain, `${upstream}..${before}`, `${base}..${after}`];
+  const output = await repository.output(args, "compare the ranges", {
     config: [["diff.submodule", "short"], ...drivers.map(([key]) => [key, "cat"] as const)],
-    onStdout: (chunk) => pager.take(chunk),
-    maxBytes: Number.MAX_SAFE_INTEGER,
+    maxBytes: budget * 4,
   });
-  if (result.code !== 0 && !result.cut) throw failureOf(result, "compare the ranges");
-  const { lines, more } = pager.page();
-  return { lines: lines.map(textOf), more };
+  return clip(textOf(output), Math.floor(budget));
 }
 
 /** Moves the branch exactly as a preview described, if it has not moved since. */
@@ -306,8 +213,7 @@ async function applyPlan(repository: Repository, plan: string): Promise<Rebased>
   refuseOperation(repository);
   const moved = () =>
     failure("stale_plan", `The branch ${oneLine(branch)} has moved since the preview.`);
-  const { oid: tip } = await refOf(repository, "heads", branch);
-  if (tip !== before) throw moved();
+  if ((await refOf(repository, "heads", branch)).oid !== before) throw moved();
   const isCurrent = (await currentBranch(repository)) === branch;
   if (!isCurrent && (await isCheckedOut(repository, branch))) {
     const message = `The branch "${oneLine(branch)}" is checked out in another worktree.`;

@@ -57,22 +57,18 @@ export class Git {
     const machine = await this.machine();
     return this.#changing.run(location.commonDir, async () => {
       signal.throwIfAborted();
-      const opening = { secure: submoduleOverrides };
-      const repository = new Repository(machine, location, signal, opening);
-      return inOffered(this.options, () => work(repository));
+      return work(new Repository(machine, location, signal, { secure: submoduleOverrides }));
     });
   }
 
   async #locate(path: string | undefined, signal: AbortSignal): Promise<Location> {
-    const machine = await this.machine();
-    const find = async () => locate(await this.directoryOf(path), this.guard);
-    const location = await inOffered(this.options, find);
-    if (location.owned !== true) {
-      // git knows whether the user trusts a repository of another owner (safe.directory).
-      const place = { cwd: location.worktree ?? location.gitDir, signal };
-      const result = await spawnGit(withoutFilters(machine), place, ["rev-parse", "--git-dir"]);
-      if (result.code !== 0) throw failureOf(result, "open the repository");
-    }
+    const location = await locate(await this.directoryOf(path), this.guard);
+    if (location.owned === true) return location;
+    // git knows whether the user trusts a repository of another owner (safe.directory).
+    const place = { cwd: location.worktree ?? location.gitDir, signal };
+    const machine = withoutFilters(await this.machine());
+    const result = await spawnGit(machine, place, ["rev-parse", "--git-dir"]);
+    if (result.code !== 0) throw failureOf(result, "open the repository");
     return location;
   }
 
@@ -167,41 +163,5 @@ export class Git {
   /** The name under which a repository in scope appears in URIs. */
   async nameOf(path: string): Promise<string> {
     return (await this.named(basename(path))) === path ? basename(path) : path;
-  }
-}
-
-/** The git commands of tools whose names differ from them. */
-const COMMANDS: Readonly<Record<string, string>> = {
-  git_create_branch: "git branch",
-  git_create_tag: "git tag",
-  git_push_force_with_lease: "git push --force-with-lease",
-  git_reset_hard: "git reset --hard",
-  git_set_remote: "git remote set-url",
-  git_stash_apply: "git stash apply",
-  git_worktree_add: "git worktree add",
-};
-
-/** A sentence with terminal commands instead of tools that are not offered. */
-function withOffered(text: string, { offers }: GitOptions): string {
-  const replaced = text.replaceAll(/\bgit_[a-z_]+\b/g, (name) =>
-    offers(name) ? name : (COMMANDS[name] ?? name.replace("_", " ").replaceAll("_", "-")),
-  );
-  return replaced === text ? text : `${replaced.replace(/\.$/, "")} (in a terminal).`;
-}
-
-/**
- * Runs some work. The hint of its error and the `undo` of its answer mention only tools that are
- * offered.
- */
-async function inOffered<Value>(options: GitOptions, work: () => Promise<Value>): Promise<Value> {
-  try {
-    const value = await work();
-    const undo = (value as { undo?: unknown } | undefined)?.undo;
-    return typeof undo === "string" ? { ...value, undo: withOffered(undo, options) } : value;
-  } catch (error) {
-    if (!(error instanceof ToolError) || error.hint === undefined) throw error;
-    const { kind, message, code, data, cause } = error;
-    const hint = withOffered(error.hint, options);
-    throw new ToolError(kind, message, { hint, code, data, cause });
   }
 }

@@ -14,8 +14,6 @@ export interface GitOptions {
   readonly protocols: readonly string[];
   /** Hosts that may be contacted even if their address is private. */
   readonly allowedHosts: readonly string[];
-  /** Whether a tool is offered, so that responses may mention it. */
-  offers(tool: string): boolean;
 }
 
 /** A repository's configuration, with that of the user and the system, and what follows from it. */

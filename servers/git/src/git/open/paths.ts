@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
-import { unquotePath } from "../run/text.ts";
+import { nulEnded } from "../run/text.ts";
 import { isGitName } from "./git-directory.ts";
 import type { Repository } from "./repository.ts";
 
@@ -36,30 +36,13 @@ function realIfAbsolute(path: string, root: string): string {
 /** The same for a repository's working tree; in a bare one, paths refer to its commits. */
 export async function pathsIn(repository: Repository, paths: readonly string[]): Promise<string[]> {
   const { worktree } = await repository.prepared();
-  return paths.map((path) => {
-    const others =
-      "is not UTF-8 and is not supported here; git_add, git_reset and git_restore accept it";
-    if (isQuoted(path)) throw badPath(path, others);
-    return pathIn(worktree ?? repository.location.gitDir, path);
-  });
+  return paths.map((path) => pathIn(worktree ?? repository.location.gitDir, path));
 }
 
-/** Paths for commands that read them from stdin, NUL-terminated: here names that are not UTF-8 work too. */
+/** Paths for commands that read them from stdin, NUL-terminated. */
 export async function pathBytes(repository: Repository, paths: readonly string[]): Promise<Buffer> {
-  const root = await repository.worktree();
-  const parts = paths.map((path) =>
-    isQuoted(path)
-      ? Buffer.from(`${pathIn(root, unquotePath(path).toString("latin1"))}\0`, "latin1")
-      : Buffer.from(`${pathIn(root, path)}\0`),
-  );
-  return Buffer.concat(parts);
-}
-
-/** Whether a path is written in git's quotes, as responses show one that is not UTF-8. */
-export function isQuoted(path: string): boolean {
-  return (
-    path.length > 2 && path.startsWith('"') && path.endsWith('"') && /\\[0-3][0-7]{2}/.test(path)
-  );
+  await repository.worktree();
+  return nulEnded(await pathsIn(repository, paths));
 }
 
 function badPath(path: string, what: string): ToolError {

@@ -32,7 +32,7 @@ export async function lookUp(
   names: readonly string[],
 ): Promise<(Named | undefined)[]> {
   const { stderr, objects } = await lookUpPlain(repository, names);
-  await refuseAmbiguous(repository, stderr);
+  refuseAmbiguous(stderr);
   return objects;
 }
 
@@ -93,7 +93,7 @@ export async function checkRevisions(
   revisions: readonly string[],
   doing: string,
 ): Promise<void> {
-  await refuseAmbiguous(repository, result.stderr);
+  refuseAmbiguous(result.stderr);
   if (result.code === 0 || result.cut) return;
   await commitsOf(repository, revisions);
   throw failureOf(result, doing);
@@ -103,24 +103,23 @@ export async function checkRevisions(
 export const KINDS = { heads: "branch", tags: "tag" } as const;
 export type NameKind = keyof typeof KINDS;
 
-/** A local branch or tag. @throws ToolError `bad_revision` with near names */
+/** A local branch or tag. @throws ToolError `bad_revision` */
 export async function refOf(repository: Repository, kind: NameKind, name: string): Promise<Named> {
   const isPossible = !name.startsWith("-") && !/[\0\n\r]|@\{/.test(name);
   const [object] = isPossible ? await lookUp(repository, [`refs/${kind}/${name}`]) : [];
-  if (object !== undefined) return object;
-  const names = await shortNames(repository, `refs/${kind}/`);
-  throw badRevision(name, nearest(name, names), KINDS[kind]);
-}
-
-function shortNames(repository: Repository, ...which: readonly string[]): Promise<string[]> {
-  return repository.lines(
-    ["for-each-ref", "--format=%(refname:lstrip=2)", ...which],
-    "list the refs",
-  );
+  if (object === undefined) throw badRevision(name, KINDS[kind]);
+  return object;
 }
 
 /** How ids are shown in sentences. */
 export const shortId = (oid: string): string => oid.slice(0, 10);
+
+/** The empty tree, to compare a root commit with. git knows it even if the repository lacks it. */
+export function emptyTree(oid: string): string {
+  return oid.length === 64
+    ? "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+    : "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+}
 
 /**
  * Reads a range, `a..b` or `a...b`, where an empty side is HEAD; undefined for a single revision.
@@ -142,50 +141,33 @@ export function sidesOf(text: string): string[] {
 /** @throws ToolError `no_commits` for HEAD of an unborn branch, else `bad_revision` with near names */
 async function explainMissing(repository: Repository, revision: string): Promise<never> {
   if (/^(HEAD|@)$/.test(revision)) throw noCommits();
-  const { objects } = await lookUpPlain(repository, [revision]);
-  const [existing] = objects;
+  const [existing] = (await lookUpPlain(repository, [revision])).objects;
   if (existing !== undefined)
     throw new ToolError("invalid", `"${oneLine(revision)}" is a ${existing.type}, not a commit.`, {
       code: "bad_revision",
       hint: "git_show shows trees and blobs; pass a branch, tag or commit here.",
     });
-  throw badRevision(revision, nearest(revision, await shortNames(repository, "--count=2000")));
+  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", "--count=2000"];
+  const names = await repository.lines(list, "list the refs");
+  throw badRevision(revision, undefined, nearest(revision, names));
 }
 
-/** Where git searches for a short name. */
-const SEARCHED = ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"];
 /** Names that are never looked up anywhere else: git's own and full ones. */
 const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
 
 /**
- * Refuses a name of two things, such as a branch and a tag: git would choose the tag, whatever is
+ * Refuses a name of several things, such as a branch and a tag: git would choose the tag, whatever is
  * meant (gitrevisions(7)).
  *
  * @param stderr git's warnings about the names
  * @throws ToolError `ambiguous_name`
  */
-export async function refuseAmbiguous(repository: Repository, stderr: string): Promise<void> {
+export function refuseAmbiguous(stderr: string): void {
   for (const [, name = ""] of stderr.matchAll(/^warning: refname '(.*)' is ambiguous\.$/gm)) {
     if (EXACT.test(name)) continue;
-    const full = [...SEARCHED.map((prefix) => prefix + name), `refs/remotes/${name}/HEAD`];
-    const wanted = [name, ...full].map((each) => `${each}^{}`);
-    const [chosen, ...objects] = (await lookUpPlain(repository, wanted)).objects;
-    const refs = full.flatMap((ref, index) => {
-      const oid = objects[index]?.oid;
-      return oid === undefined ? [] : [{ ref, oid }];
-    });
-    const isInRefs = refs.some(({ oid }) => oid === chosen?.oid);
-    const isAlsoId = refs.length === 1 && isInRefs && /^[0-9a-f]{4,64}$/.test(name);
-    if (isInRefs && !isAlsoId && refs.every(({ oid }) => oid === chosen?.oid)) continue;
-    const meanings = refs.map(({ ref, oid }) => `${oneLine(ref)} (${shortId(oid)})`);
-    if (isAlsoId) meanings.push("an object whose id begins with it");
-    if (!isInRefs) {
-      const what = chosen === undefined ? "not an object" : shortId(chosen.oid);
-      meanings.push(`a file in the git directory (${what})`);
-    }
-    const example = refs.find(({ ref }) => ref.startsWith("refs/heads/")) ?? refs[0];
-    throw failure("ambiguous_name", `"${oneLine(name)}" is ambiguous: ${meanings.join(" or ")}.`, {
-      hint: `Pass a full name, such as ${oneLine(example?.ref ?? `refs/heads/${name}`)}, or a full commit id.`,
-    });
+    const shown = oneLine(name);
+    const message = `"${shown}" is ambiguous: a branch, a tag, an id or another ref have this name.`;
+    const hint = `Pass a full name, such as refs/heads/${shown} or refs/tags/${shown}.`;
+    throw failure("ambiguous_name", message, { hint });
   }
 }

@@ -85,19 +85,13 @@ export function comparing<Value>(
   return isOfFiles(between) ? inIndexCopy(repository, work) : work({});
 }
 
-/**
- * The changed files of a comparison.
- *
- * @param counts whether their lines are counted, for which git reads the files
- */
+/** The changed files of a comparison. */
 export async function changesOf(
   repository: Repository,
   between: readonly string[],
   paths: readonly string[] = [],
-  counts: "lines" | "files" = "files",
 ): Promise<FileChange[]> {
-  const list = counts === "lines" ? LIST_CHANGES : ["--raw", "-z"];
-  const args = ["diff", ...DIFF_ARGS, ...list, ...between, "--", ...paths];
+  const args = ["diff", ...DIFF_ARGS, "--raw", "-z", ...between, "--", ...paths];
   const output = await comparing(repository, between, (env) =>
     repository.output(args, "compare", { env }),
   );
@@ -154,18 +148,15 @@ export function parseChanges(fields: readonly Buffer[]): FileChange[] {
   return [...files.values()];
 }
 
-/** How many lines were added to all files, or deleted. */
-export function totalLines(files: readonly FileChange[], what: "added" | "deleted"): number {
-  return files.reduce((total, file) => total + (file[what] ?? 0), 0);
-}
-
 /** "3 files changed, 10 insertions, 2 deletions". */
 export function totalOf(files: readonly FileChange[]): string {
   const binary = files.filter((file) => file.added === undefined).length;
+  const total = (what: "added" | "deleted") =>
+    files.reduce((lines, file) => lines + (file[what] ?? 0), 0);
   return [
     `${counted(files.length, "file")} changed`,
-    counted(totalLines(files, "added"), "insertion"),
-    counted(totalLines(files, "deleted"), "deletion"),
+    counted(total("added"), "insertion"),
+    counted(total("deleted"), "deletion"),
     ...(binary > 0 ? [`${binary} binary`] : []),
   ].join(", ");
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { clip, grouped, manyLines, oneLine } from "@refmcp/boundary/answer";
+import { clip, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { shortId } from "../open/revisions.ts";
 import { counted, textOf } from "../run/text.ts";
@@ -85,15 +85,10 @@ function commitOfFields(fields: readonly string[], maxMessage: number): Commit {
     // From git 2.45 on Z.
     date: date.replace(/Z$/, "+00:00"),
     parents: parents.includes(" ") ? parents.split(" ") : undefined,
-    refs: refs === "" ? undefined : firstRefs(refs.split(", ")),
+    refs: refs === "" ? undefined : refs.split(", ").slice(0, MAX_REFS),
     message: shown.length === message.length ? message : `${shown}…`,
     rest: fields.slice(FIELDS.length).join("\0"),
   };
-}
-
-function firstRefs(refs: readonly string[]): string[] {
-  const rest = refs.length - MAX_REFS;
-  return [...refs.slice(0, MAX_REFS), ...(rest > 0 ? [`… ${grouped(rest)} more`] : [])];
 }
 
 /** A commit in a format, as data. */

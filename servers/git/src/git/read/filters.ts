@@ -28,7 +28,7 @@ export async function refuseFilters(
   const message = `The filter "${oneLine(filter)}" would have to run on ${firstNames(names, 3)}, which is not allowed. Nothing was changed.`;
   const hint = filters.get(filter)
     ? "Do this in a terminal, or ask the user to start the server with --filters own, which runs the filters in their own configuration."
-    : "Only the repository's configuration defines this filter, so it never runs. Do this in a terminal, or ask the user to define it globally (git config --global) and start the server with --filters own.";
+    : "Only the repository defines this filter, so it never runs. Do this in a terminal, or ask the user to define it with git config --global and to start the server with --filters own.";
   throw failure("filter_needed", message, { hint });
 }
 
@@ -45,15 +45,25 @@ export async function filterNote(
   return `Filters that did not run (${filters}): ${firstNames(names, 3)} ${effect}.`;
 }
 
+/** The files with a filter that does not run, by `path NUL attribute NUL value` of git. */
 async function filtered(
   repository: Repository,
   paths: Paths,
   tree?: string,
 ): Promise<[filter: string, names: string[]][]> {
   const { filters } = await repository.prepared();
-  const input = filters.size === 0 ? "" : await paths();
+  const input = filters.size === 0 ? Buffer.alloc(0) : await paths();
   if (input.length === 0) return [];
-  const fields = records(await attributes(repository, input, tree));
+  const doing = "read the attributes";
+  const check = ["check-attr", "-z", "--stdin"];
+  // git reads a commit's attributes from an index, so this makes one of that commit alone.
+  const output = await (tree === undefined
+    ? repository.output([...check, "filter"], doing, { input })
+    : inTemporaryIndex(async (env) => {
+        await repository.output(["read-tree", tree], doing, { env });
+        return repository.output([...check, "--cached", "filter"], doing, { input, env });
+      }));
+  const fields = records(output);
   const byFilter = new Map<string, string[]>();
   for (let index = 0; index + 2 < fields.length; index += 3) {
     const filter = fields[index + 2]?.toString("utf8") ?? "";
@@ -61,20 +71,4 @@ async function filtered(
     if (filters.has(filter)) byFilter.set(filter, [...(byFilter.get(filter) ?? []), name]);
   }
   return [...byFilter];
-}
-
-/** `path NUL attribute NUL value` for each path. */
-function attributes(
-  repository: Repository,
-  input: Buffer | string,
-  tree: string | undefined,
-): Promise<Buffer> {
-  const doing = "read the attributes";
-  const check = ["check-attr", "-z", "--stdin"];
-  if (tree === undefined) return repository.output([...check, "filter"], doing, { input });
-  // git reads a commit's attributes from an index, so this makes one of that commit alone.
-  return inTemporaryIndex(async (env) => {
-    await repository.output(["read-tree", tree], doing, { env });
-    return repository.output([...check, "--cached", "filter"], doing, { input, env });
-  });
 }

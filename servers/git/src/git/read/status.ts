@@ -1,14 +1,14 @@
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { fitting } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
-import { submoduleIn } from "../open/submodules.ts";
-import { notesFrom, nulEnded, pathText, records } from "../run/text.ts";
+import { isTrue, lastValue } from "../run/config.ts";
+import { failure } from "../run/errors.ts";
+import { firstNames, notesFrom, nulEnded, pathText, records } from "../run/text.ts";
 import { type ChangedPath, changedFiles, changeWord } from "./changes.ts";
 import { filterNote } from "./filters.ts";
-import { operationOf, operationState, stateOf } from "./operation.ts";
-import { SHALLOW, shallowCommits, sparseNote } from "./partial.ts";
 
 export const statusShape = z.object({
   branch: z.string().optional(),
@@ -19,29 +19,19 @@ export const statusShape = z.object({
   upstream: z.string().optional(),
   ahead: z.number().optional(),
   behind: z.number().optional(),
-  /** Tags at a detached HEAD. */
-  tags: z.array(z.string()).optional(),
   /** merge, rebase, am, cherry-pick, revert or bisect, if one is in progress. */
   operation: z.string().optional(),
-  operation_state: operationState.optional(),
   clean: z.boolean(),
   staged: changedFiles,
   unstaged: changedFiles,
   untracked: z.array(z.string()),
   conflicted: changedFiles,
-  /** Submodules whose own working tree has changes. */
-  submodules: z
-    .array(z.object({ path: z.string(), changed: z.number(), untracked: z.number() }))
-    .optional(),
   stashes: z.number().optional(),
   /** Paths that did not fit into the answer. */
   left_out: z.number().optional(),
   notes: z.array(z.string()).optional(),
 });
 type Status = z.infer<typeof statusShape>;
-
-/** How many submodules are examined. */
-const MAX_SUBMODULES = 20;
 
 /** What git's two letters for a conflict mean. */
 export const CONFLICTS: Readonly<Record<string, string>> = {
@@ -54,6 +44,28 @@ export const CONFLICTS: Readonly<Record<string, string>> = {
   UU: "both modified",
 };
 
+const OPERATIONS: readonly (readonly [file: string, name: string])[] = [
+  ["rebase-merge", "rebase"],
+  ["rebase-apply/applying", "am"],
+  ["rebase-apply", "rebase"],
+  ["MERGE_HEAD", "merge"],
+  ["CHERRY_PICK_HEAD", "cherry-pick"],
+  ["REVERT_HEAD", "revert"],
+  ["BISECT_LOG", "bisect"],
+];
+
+/** The operation in progress, by the files that git keeps during it. */
+export function operationOf({ location }: Repository): string | undefined {
+  return OPERATIONS.find(([file]) => existsSync(join(location.gitDir, file)))?.[1];
+}
+
+/** @throws ToolError `operation_in_progress` in the middle of a merge, rebase, cherry-pick or revert */
+export function refuseOperation(repository: Repository): void {
+  const operation = operationOf(repository);
+  if (operation !== undefined)
+    throw failure("operation_in_progress", `A ${operation} is in progress.`);
+}
+
 /** The state of the working tree and index (`git status --porcelain=v2`). */
 export async function status(
   repository: Repository,
@@ -62,150 +74,83 @@ export async function status(
 ): Promise<Status> {
   await repository.worktree();
   const paths = await pathsIn(repository, query.paths ?? []);
-  const found = await statusOf(repository, paths);
-  found.operation = operationOf(repository);
-  if (found.operation !== undefined)
-    found.operation_state = await stateOf(repository, found.operation);
-  else if (found.detached) found.tags = await tagsAt(repository, found.head);
-  const submodules = await submodulesOf(repository, paths);
-  if (submodules.dirty.length > 0) found.submodules = submodules.dirty;
-  const lists = [found.staged, found.unstaged, found.untracked, found.conflicted, submodules.dirty];
-  found.clean = lists.every(({ length }) => length === 0);
-  const modified = found.unstaged.map(({ path }) => path);
+  const state = await statusOf(repository, paths);
+  const modified = state.unstaged.map(({ path }) => path);
   const note = await filterNote(repository, () => nulEnded(modified), "may actually be unchanged");
-  const sparse = await sparseNote(repository);
-  const unknown = submodules.unknown.map(oneLine).join(", ");
-  found.notes = notesFrom(
-    note,
-    sparse && `${sparse}. Other tracked files count as unchanged.`,
-    (await shallowCommits(repository)) && `${SHALLOW}.`,
-    unknown && `Changes inside these submodules were not examined: ${unknown}`,
-  );
-  return shortened(found, budget);
+  const { config, submodules } = await repository.prepared();
+  const isSparse = isTrue(lastValue(config, "core.sparsecheckout"));
+  const lists = [state.staged, state.unstaged, state.untracked, state.conflicted];
+  const whole = {
+    ...state,
+    operation: operationOf(repository),
+    clean: lists.every(({ length }) => length === 0),
+    notes: notesFrom(
+      note,
+      isSparse && "The checkout is sparse: missing tracked files count as unchanged.",
+      isShallow(repository) && `${SHALLOW}.`,
+      submodules.length > 0 &&
+        `Changes inside submodules are not examined; pass one as repo_path: ${firstNames(submodules)}.`,
+    ),
+  };
+  return shortened(whole, budget);
 }
+
+export const SHALLOW = "The history is shallow: older commits are missing";
+
+export const isShallow = ({ location }: Repository) =>
+  existsSync(join(location.commonDir, "shallow"));
 
 /** The complete status. With paths, untracked files are listed one by one; otherwise a new directory is one entry. */
-export async function statusOf(
-  repository: Repository,
-  paths: readonly string[] = [],
-): Promise<Status> {
-  const args = [
-    "status",
-    "--porcelain=v2",
-    "-z",
-    "--branch",
-    "--show-stash",
-    "--ignore-submodules=dirty",
-  ];
+async function statusOf(repository: Repository, paths: readonly string[] = []): Promise<Status> {
+  const how = ["--porcelain=v2", "-z", "--branch", "--show-stash", "--ignore-submodules=dirty"];
   const untracked = `--untracked-files=${paths.length > 0 ? "all" : "normal"}`;
-  return parseStatus(
-    await repository.output(
-      [...args, untracked, "--find-renames", "--", ...paths],
-      "read the status",
-    ),
-  );
-}
-
-async function tagsAt(
-  repository: Repository,
-  head: string | undefined,
-): Promise<string[] | undefined> {
-  const which = ["--count=5", `--points-at=${head}`, "refs/tags/"];
-  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", ...which];
-  const tags = head === undefined ? [] : await repository.lines(list, "list the tags");
-  return tags.length === 0 ? undefined : tags;
-}
-
-/**
- * The submodules whose working tree has changes, also nested ones. git itself would run `git status`
- * in each, with the configuration of that submodule; this opens each one like any repository instead.
- */
-async function submodulesOf(repository: Repository, paths: readonly string[] = []) {
-  const dirty: NonNullable<Status["submodules"]> = [];
-  const unknown: string[] = [];
-  let count = 0;
-  const search = async (outer: Repository, prefix: string): Promise<void> => {
-    const { submodules } = await outer.prepared();
-    for (const name of submodules) {
-      const path = prefix + name;
-      if (
-        paths.length > 0 &&
-        !paths.some((named) => named === "." || `${path}/`.startsWith(`${named}/`))
-      )
-        continue;
-      try {
-        const inner = await submoduleIn(outer, name);
-        if (inner === undefined) continue;
-        const { owned, gitDir } = inner.location;
-        const isKnown = owned === true && gitDir !== outer.location.gitDir;
-        if (!isKnown || ++count > MAX_SUBMODULES) unknown.push(path);
-        else {
-          const { staged, unstaged, conflicted, untracked } = await statusOf(inner);
-          const changed = new Set([...staged, ...unstaged, ...conflicted].map((file) => file.path))
-            .size;
-          if (changed + untracked.length > 0)
-            dirty.push({ path, changed, untracked: untracked.length });
-          await search(inner, `${path}/`);
-        }
-      } catch (error) {
-        if (!(error instanceof ToolError)) throw error;
-        unknown.push(path);
-      }
-    }
-  };
-  await search(repository, "");
-  return { dirty, unknown };
+  const args = ["status", ...how, untracked, "--find-renames", "--", ...paths];
+  return parseStatus(await repository.output(args, "read the status"));
 }
 
 /** Reads `git status --porcelain=v2 -z --branch --show-stash`. */
 function parseStatus(output: Buffer): Status {
-  const found: Status = { clean: true, staged: [], unstaged: [], untracked: [], conflicted: [] };
+  const state: Status = { clean: true, staged: [], unstaged: [], untracked: [], conflicted: [] };
   const lines = records(output);
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index] ?? Buffer.alloc(0);
     const kind = line.toString("latin1", 0, 1);
-    if (kind === "#") readHeader(found, line.toString("utf8"));
-    else if (kind === "?") found.untracked.push(pathText(line.subarray(2)));
-    else if (kind === "u")
-      found.conflicted.push({
+    if (kind === "#") readHeader(state, line.toString("utf8"));
+    else if (kind === "?") state.untracked.push(pathText(line.subarray(2)));
+    else if (kind === "u") {
+      const letters = line.toString("latin1", 2, 4);
+      state.conflicted.push({
         path: pathText(field(line, 10)),
-        status: CONFLICTS[code(line)] ?? "conflict",
+        status: CONFLICTS[letters] ?? "conflict",
       });
-    else if (kind === "1") readChange(found, line, field(line, 8));
-    else if (kind === "2") readChange(found, line, field(line, 9), lines[++index]);
+    } else if (kind === "1") readChange(state, line, field(line, 8));
+    else if (kind === "2") readChange(state, line, field(line, 9), lines[++index]);
   }
-  return found;
+  return state;
 }
 
-function readHeader(found: Status, line: string): void {
+function readHeader(state: Status, line: string): void {
   const [, name, value] = /^# (\S+) (.*)$/s.exec(line) ?? [];
   if (value === undefined) return;
-  if (name === "branch.oid" && value === "(initial)") found.unborn = true;
-  else if (name === "branch.oid") found.head = value;
-  if (name === "branch.head" && value === "(detached)") found.detached = true;
-  else if (name === "branch.head") found.branch = value;
-  if (name === "branch.upstream") found.upstream = value;
-  if (name === "stash") found.stashes = Number(value);
-  const [, ahead, behind] = name === "branch.ab" ? (/^\+(\d+) -(\d+)$/.exec(value) ?? []) : [];
-  if (ahead !== undefined && behind !== undefined) {
-    found.ahead = Number(ahead);
-    found.behind = Number(behind);
-  }
+  if (name === "branch.oid" && value === "(initial)") state.unborn = true;
+  else if (name === "branch.oid") state.head = value;
+  if (name === "branch.head" && value === "(detached)") state.detached = true;
+  else if (name === "branch.head") state.branch = value;
+  if (name === "branch.upstream") state.upstream = value;
+  if (name === "stash") state.stashes = Number(value);
+  const [, ahead, behind] = /^# branch\.ab \+(\d+) -(\d+)$/.exec(line) ?? [];
+  if (ahead !== undefined) [state.ahead, state.behind] = [Number(ahead), Number(behind)];
 }
 
-function readChange(found: Status, line: Buffer, path: Buffer, from?: Buffer): void {
-  const [staged = ".", unstaged = "."] = code(line);
+function readChange(state: Status, line: Buffer, path: Buffer, from?: Buffer): void {
+  const [staged = ".", unstaged = "."] = line.toString("latin1", 2, 4);
   const change = (letter: string): ChangedPath => ({
     path: pathText(path),
     status: changeWord(letter),
     from: from !== undefined && /[RC]/.test(letter) ? pathText(from) : undefined,
   });
-  if (staged !== ".") found.staged.push(change(staged));
-  if (unstaged !== ".") found.unstaged.push(change(unstaged));
-}
-
-function code(line: Buffer): string {
-  return line.toString("latin1", 2, 4);
+  if (staged !== ".") state.staged.push(change(staged));
+  if (unstaged !== ".") state.unstaged.push(change(unstaged));
 }
 
 /** The text after the `count`-th space: the path, which may itself contain spaces. */
@@ -216,8 +161,8 @@ function field(line: Buffer, count: number): Buffer {
 }
 
 /** Cuts the lists to the budget. Conflicts come first, then staged files. */
-function shortened(found: Status, budget: number): Status {
-  let remaining = budget - 600 - JSON.stringify(found.notes ?? []).length;
+function shortened(state: Status, budget: number): Status {
+  let remaining = budget - 600 - JSON.stringify(state.notes ?? []).length;
   let leftOut = 0;
   const cut = <Item>(items: Item[]): Item[] => {
     const count = remaining <= 0 ? 0 : fitting(items, remaining);
@@ -225,15 +170,13 @@ function shortened(found: Status, budget: number): Status {
     leftOut += items.length - count;
     return items.slice(0, count);
   };
-  for (const list of ["conflicted", "staged", "unstaged"] as const) found[list] = cut(found[list]);
-  found.untracked = cut(found.untracked);
-  return { ...found, left_out: leftOut || undefined };
+  const { conflicted, staged, unstaged, untracked } = state;
+  const lists = { conflicted: cut(conflicted), staged: cut(staged), unstaged: cut(unstaged) };
+  return { ...state, ...lists, untracked: cut(untracked), left_out: leftOut || undefined };
 }
 
-/** Files in a git directory that change with the status. */
-const WATCHED = "HEAD index packed-refs MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD rebase-merge".split(
-  " ",
-);
+/** What changes with the status in a git directory. */
+const WATCHED = /^(HEAD|index|packed-refs|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|rebase-merge)$/;
 const SETTLE_MS = 100;
 
 /**
@@ -241,21 +184,16 @@ const SETTLE_MS = 100;
  *
  * @returns a function that stops it
  */
-export async function watchStatus(
-  repository: Repository,
-  changed: () => void,
-): Promise<() => Promise<void>> {
+export async function watchStatus({ location }: Repository, changed: () => void) {
   const { watch } = await import("chokidar");
-  const { gitDir, commonDir } = repository.location;
+  const { gitDir, commonDir } = location;
   const refs = join(commonDir, "refs");
-  const isRef = (path: string) =>
-    path === refs || path.startsWith(`${refs}/`) || path.startsWith(`${refs}\\`);
+  const isWatched = (path: string) =>
+    [gitDir, commonDir].includes(path) || path.startsWith(refs) || WATCHED.test(basename(path));
   const watcher = watch([gitDir, commonDir, refs], {
     ignoreInitial: true,
     depth: 8,
-    ignored: (path) =>
-      path.endsWith(".lock") ||
-      !(path === gitDir || path === commonDir || isRef(path) || WATCHED.includes(basename(path))),
+    ignored: (path) => path.endsWith(".lock") || !isWatched(path),
   });
   let timer: NodeJS.Timeout | undefined;
   watcher.on("all", () => {

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { createUrlGuard } from "@refmcp/boundary/url-guard";
 import type { GitOptions, RunOptions } from "../open/machine.ts";
 import type { Caller, Repository } from "../open/repository.ts";
@@ -12,21 +12,13 @@ import {
   ownCredentialHelpers,
   splitKey,
 } from "../run/config.ts";
-import { didYouMean, failure } from "../run/errors.ts";
+import { failure } from "../run/errors.ts";
 import { withoutPassword } from "../run/text.ts";
 
 /** http settings that a repository may set; all others could send the user's data elsewhere. */
 const HARMLESS_HTTP =
   /^http\.(.*\.)?(extraheader|postbuffer|lowspeedlimit|lowspeedtime|version|useragent|maxrequests|noepsv)$/;
-const STAGES = [
-  "Enumerating",
-  "Counting",
-  "Compressing",
-  "Writing",
-  "Receiving",
-  "Resolving",
-  "Updating",
-];
+const STAGES = "Enumerating Counting Compressing Writing Receiving Resolving Updating".split(" ");
 
 /** The URLs of a configured remote that git may contact, to fetch or to push. */
 export function remoteUrls(
@@ -42,14 +34,7 @@ export function remoteUrls(
   const used = push && pushUrls.length > 0 ? pushUrls : push ? urls : urls.slice(0, 1);
   const found = all.includes("") ? all.filter(Boolean) : used;
   if (!remote.startsWith("-") && found.length > 0) return found;
-  const guess = didYouMean(nearest(remote, namesOfRemotes(config)).map(oneLine));
-  throw failure(
-    "remote_not_found",
-    `There is no remote "${oneLine(remote.slice(0, 100))}".${guess}`,
-    {
-      hint: "git_list_refs with kind remotes lists them.",
-    },
-  );
+  throw failure("remote_not_found", `There is no remote "${oneLine(clip(remote, 100))}".`);
 }
 
 function namesOfRemotes(config: readonly ConfigEntry[]): Set<string> {
@@ -116,13 +101,9 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
   });
   if (found === undefined) return;
   const key = oneLine(found.key.slice(0, 100));
-  throw failure(
-    "unsafe_config",
-    `The repository's own configuration redirects its remotes (${key}).`,
-    {
-      hint: "If this is intended, the user can move the setting to their own configuration: git config --global.",
-    },
-  );
+  const message = `The repository's own configuration redirects its remotes (${key}).`;
+  const hint = "If this is intended, the user can move the setting to git config --global.";
+  throw failure("unsafe_config", message, { hint });
 }
 
 /** Turns git's progress lines into steps that only increase. */
@@ -239,12 +220,9 @@ async function addressesOf(
 }
 
 function notAllowed(scheme: string, rules: RemoteRules): ToolError {
-  const shown = oneLine(scheme.slice(0, 40));
   const allowed = rules.protocols.join(", ");
-  return failure(
-    "protocol_not_allowed",
-    `Remotes over "${shown}" are not allowed; allowed are ${allowed}.`,
-  );
+  const message = `Remotes over "${oneLine(clip(scheme, 40))}" are not allowed; allowed are ${allowed}.`;
+  return failure("protocol_not_allowed", message);
 }
 
 function badUrl(text: string, what: string): ToolError {

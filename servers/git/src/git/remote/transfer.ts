@@ -1,4 +1,4 @@
-import { oneLine, type ToolError } from "@refmcp/boundary/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { decideHooks, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
 import {
@@ -7,14 +7,13 @@ import {
   pathExists,
   withoutRepository,
 } from "../change/new-repository.ts";
-import { checkRefName, currentBranch } from "../history/branch-names.ts";
 import { type Integrated, merge } from "../integrate/integrate.ts";
 import type { Git } from "../open/git.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { headOf, lookUp } from "../open/revisions.ts";
-import { shallowCommits } from "../read/partial.ts";
+import { checkRefName, currentBranch } from "../read/refs.ts";
 import { failure, remoteFailure } from "../run/errors.ts";
-import { type GitResult, together } from "../run/run-git.ts";
+import { together } from "../run/run-git.ts";
 import { withoutPassword } from "../run/text.ts";
 import { remoteOptions, remoteUrls } from "./address.ts";
 
@@ -76,51 +75,31 @@ interface FetchQuery {
   readonly branch_name?: string | undefined;
   readonly prune: boolean;
   readonly tags: boolean;
-  /** How many more commits of a shallow history; 0 for all. */
-  readonly deepen?: number | undefined;
 }
 
 /** Fetches a remote's branches into `refs/remotes/<remote>/`, whatever the configured refspecs say. */
 export async function fetch(repository: Repository, query: FetchQuery, caller: Caller) {
   const { config } = await repository.prepared();
-  const { remote } = query;
+  const { remote, branch_name: branch = "*" } = query;
   const urls = remoteUrls(config, remote, false);
   const options = await remoteOptions(repository.options, config, urls, caller);
-  if (query.branch_name !== undefined) await checkRefName(repository, "heads", query.branch_name);
+  if (branch !== "*") await checkRefName(repository, "heads", branch);
   const before = await refsOf(repository, remote);
-  const isDeepening =
-    query.deepen !== undefined && (await shallowCommits(repository)) !== undefined;
-  const tracking = `refs/remotes/${remote}/`;
-  // A shallow clone of one branch does not get the whole history of all others.
-  const known = [...before.keys()].filter((ref) => isDeepening && ref.startsWith(tracking));
-  const all = known.length === 0 ? ["*"] : known.map((ref) => ref.slice(tracking.length));
-  const branches = query.branch_name === undefined ? all : [query.branch_name];
-  const result = await repository.run(
-    [
-      ...["fetch", "--no-recurse-submodules", "--progress", UPLOAD_PACK, "--no-auto-gc"],
-      ...["--no-write-commit-graph", "--no-write-fetch-head", "--refmap="],
-      query.prune ? "--prune" : "--no-prune",
-      query.tags ? "--tags" : "--no-tags",
-      isDeepening && (query.deepen === 0 ? "--unshallow" : `--deepen=${query.deepen}`),
-      ...["--stdin", "--", remote],
-    ],
-    {
-      ...options,
-      input: branches.map((name) => `+refs/heads/${name}:${tracking}${name}\n`).join(""),
-    },
-  );
+  const args = [
+    ...["fetch", "--no-recurse-submodules", "--progress", UPLOAD_PACK, "--no-auto-gc"],
+    ...["--no-write-commit-graph", "--no-write-fetch-head", "--refmap="],
+    query.prune ? "--prune" : "--no-prune",
+    query.tags ? "--tags" : "--no-tags",
+    ...["--", remote, `+refs/heads/${branch}:refs/remotes/${remote}/${branch}`],
+  ];
+  const result = await repository.run(args, options);
   if (result.code !== 0) throw remoteFailure(result, "fetch");
-  const updated = difference(before, await refsOf(repository, remote));
-  const moved = { remote, updated: updated.slice(0, 100), count: updated.length };
-  if (query.deepen === undefined) return moved;
-  const history = Number(
-    await repository.value(["rev-list", "--count", "HEAD", "--"], "count the commits"),
-  );
-  return {
-    ...moved,
-    history,
-    ...((await shallowCommits(repository)) === undefined ? {} : { shallow: true }),
-  };
+  const after = await refsOf(repository, remote);
+  const updated = [...new Set([...before.keys(), ...after.keys()])]
+    .sort()
+    .map((ref) => ({ ref, before: before.get(ref), after: after.get(ref) }))
+    .filter((moved) => moved.before !== moved.after);
+  return { remote, updated: updated.slice(0, 100), count: updated.length };
 }
 
 /** Fetches a branch and fast-forwards the current one to it. */
@@ -166,14 +145,10 @@ export async function push(
   caller: Caller,
   lease?: Lease,
 ) {
-  const { config } = await repository.prepared();
+  const { config: entries } = await repository.prepared();
   const { remote, tag } = query;
-  const options = await remoteOptions(
-    repository.options,
-    config,
-    remoteUrls(config, remote, true),
-    caller,
-  );
+  const urls = remoteUrls(entries, remote, true);
+  const options = await remoteOptions(repository.options, entries, urls, caller);
   const branch = query.branch_name ?? (await currentBranch(repository));
   if (branch === undefined) throw detached();
   const refs = [`refs/heads/${branch}`, ...(tag === undefined ? [] : [`refs/tags/${tag}`])];
@@ -185,56 +160,28 @@ export async function push(
     const hint = "git_branch and git_list_refs show what can be pushed.";
     throw failure("bad_revision", `${oneLine(missing)} does not exist locally.`, { hint });
   }
-  const tracking = `refs/remotes/${remote}/${branch}`;
-  const [before] = await lookUp(repository, [tracking]);
+  const [before] = await lookUp(repository, [`refs/remotes/${remote}/${branch}`]);
   const hooks =
     lease?.hooks ?? (await decideHooks(repository, HOOKS.push, caller, query.skip_hooks));
-  const result = await repository.run(
-    [
-      ...[
-        "push",
-        "--porcelain",
-        "--progress",
-        RECEIVE_PACK,
-        "--recurse-submodules=no",
-        "--no-follow-tags",
-      ],
-      "--no-signed",
-      query.set_upstream && "--set-upstream",
-      lease !== undefined && `--force-with-lease=refs/heads/${branch}:${lease.commit}`,
-      ...["--", remote, ...refs.map((ref) => `${lease?.deletes ? "" : ref}:${ref}`)],
-    ],
-    {
-      ...options,
-      config: [...(options.config ?? []), ...hooks.config],
-      env: { ...options.env, ...hooks.env },
-    },
-  );
+  const args = [
+    ...["push", "--porcelain", "--progress", RECEIVE_PACK, "--recurse-submodules=no"],
+    ...["--no-follow-tags", "--no-signed", query.set_upstream && "--set-upstream"],
+    lease !== undefined && `--force-with-lease=refs/heads/${branch}:${lease.commit}`,
+    ...["--", remote, ...refs.map((ref) => `${lease?.deletes ? "" : ref}:${ref}`)],
+  ];
+  const config = [...(options.config ?? []), ...hooks.config];
+  const env = { ...options.env, ...hooks.env };
+  const result = await repository.run(args, { ...options, config, env });
   if (result.code !== 0) {
     // A line for each ref shows that the remote has answered, so the hook had agreed.
     const isByHook = !/^!\t/m.test(result.stdout.toString("utf8"));
-    throw (isByHook && hookFailure(hooks, result)) || pushFailure(result, remote, branch);
+    const stderr = `${result.stdout.toString("utf8")}${result.stderr}`;
+    throw (isByHook && hookFailure(hooks, result)) || remoteFailure({ ...result, stderr }, "push");
   }
   const pushed = refs.map((ref, index): MovedRef => {
     return { ref, before: index === 0 ? before?.oid : undefined, after: found[index]?.oid };
   });
   return { remote, pushed, notes: hooks.notes };
-}
-
-function pushFailure(result: GitResult, remote: string, branch: string): ToolError {
-  const cause = `${result.stdout.toString("utf8")}${result.stderr}`;
-  const [there, ours] = [oneLine(remote), oneLine(branch)];
-  if (!/\[(remote )?rejected\]/.test(cause)) return remoteFailure(result, "push");
-  if (/stale info/.test(cause)) {
-    const message = `${there} has a newer ${ours} than the one last fetched. Nothing was pushed.`;
-    return failure("stale_lease", message, { cause });
-  }
-  if (/non-fast-forward|fetch first|needs force/.test(cause)) {
-    const message = `${there} has commits on ${ours} that the local repository lacks. Nothing was pushed.`;
-    const hint = "git_pull (or git_fetch and git_merge) first, then push again.";
-    return failure("not_fast_forward", message, { hint, cause });
-  }
-  return failure("push_rejected", `${there} rejected the push of ${ours}.`, { cause });
 }
 
 async function refsOf(repository: Repository, remote: string): Promise<Map<string, string>> {
@@ -243,16 +190,6 @@ async function refsOf(repository: Repository, remote: string): Promise<Map<strin
   const lines = await repository.lines(["for-each-ref", format, ...below], "list the refs");
   const refs = lines.map((line) => line.split(" "));
   return new Map(refs.flatMap(([oid = "", ref = "", link]) => (link === "" ? [[ref, oid]] : [])));
-}
-
-function difference(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
-): MovedRef[] {
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .sort()
-    .map((ref) => ({ ref, before: before.get(ref), after: after.get(ref) }))
-    .filter((moved) => moved.before !== moved.after);
 }
 
 const detached = () => failure("detached_head", "HEAD is detached, so there is no current branch.");

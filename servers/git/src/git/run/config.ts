@@ -108,32 +108,21 @@ export const STANDING: readonly ConfigPair[] = [
   ["fetch.uriProtocols", ""],
 ];
 
-/** A merge driver cannot be empty (git aborts, or uses our side as the result), so each becomes git's own text merge. */
-const TEXT_MERGE = "git merge-file --marker-size=%L %A %O %B";
-
 /** Patterns of keys that make git run programs, and the value that each gets if a file sets it. */
 const EXECUTING: readonly (readonly [pattern: RegExp, becomes: string])[] = [
   [/^filter\..*\.(clean|smudge|process)$/, ""],
-  [/^filter\..*\.required$/, "false"],
-  [/^diff\.external$/, ""],
-  [/^diff\..*\.(command|textconv)$/, ""],
-  [/^merge\..*\.driver$/, TEXT_MERGE],
+  [/^diff\.(external|.*\.(command|textconv))$/, ""],
   [/^(credential|credential\..*)\.helper$/, ""],
-  [/^core\.alternaterefscommand$/, ""],
-  [/^remote\..*\.mirror$/, "false"],
+  [/^(core\.alternaterefscommand|interactive\.difffilter|branch\..*\.mergeoptions)$/, ""],
+  [/^(trailer|difftool|mergetool|man|browser|guitool)\..*\.(cmd|command|path)$/, ""],
+  // The repository must not control what the remote does with a push.
+  [/^(uploadpack\.packobjectshook|gc\.recentobjectshook|push\.pushoption)$/, ""],
+  [/^remote\..*\.(mirror|prunetags)$/, "false"],
+  [/^(filter\..*\.required|pager\..*|transfer\.bundleuri)$/, "false"],
   [/^submodule\..*\.update$/, "none"],
   [/^submodule\..*\.ignore$/, "dirty"],
-  [/^branch\..*\.mergeoptions$/, ""],
-  [/^trailer\..*\.(cmd|command)$/, ""],
-  [/^uploadpack\.packobjectshook$/, ""],
-  [/^interactive\.difffilter$/, ""],
-  [/^gc\.recentobjectshook$/, ""],
-  [/^remote\..*\.prunetags$/, "false"],
-  [/^pager\..*$/, "false"],
-  [/^(difftool|mergetool|man|browser|guitool)\..*\.(cmd|path)$/, ""],
-  [/^transfer\.bundleuri$/, "false"],
-  // The repository must not control what the remote does with a push.
-  [/^push\.pushoption$/, ""],
+  // A merge driver cannot be empty (git aborts, or uses our side as the result): git's own text merge.
+  [/^merge\..*\.driver$/, "git merge-file --marker-size=%L %A %O %B"],
   // Windows: variables that git removes for its child processes, which could be these overrides.
   [/^core\.unsetenvvars$/, "PERL5LIB"],
   // Any other name would be a program git-merge-<name>.
@@ -195,11 +184,8 @@ export function overridesFor(
     const standard = OWN_KEYS.get(key);
     if (standard !== undefined) pairs.set(key, lastValue(entries, key, isOwn) ?? standard);
   }
-  if (pairs.size > MAX_OVERRIDES) {
-    const message = `The repository's configuration sets ${pairs.size} keys that run programs.`;
-    const hint = "Ordinary repositories don't. Ask the user to inspect its .git/config.";
-    throw failure("unsafe_config", message, { hint });
-  }
+  if (pairs.size > MAX_OVERRIDES)
+    throw failure("unsafe_config", `${pairs.size} keys of the configuration run programs.`);
   return [...pairs, ...(filters === "own" ? ownCredentialHelpers(entries) : [])];
 }
 

@@ -83,15 +83,7 @@ class RunningGit implements Taker {
     this.#error ??= error;
   }
 
-  take(
-    child: ChildProcess | undefined,
-    stdout: NodeJS.ReadableStream,
-    stderr: NodeJS.ReadableStream,
-  ): boolean {
-    if (child === undefined || !ownsGroup(child)) {
-      this.#refuse(child);
-      return false;
-    }
+  take(child: ChildProcess, stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream): void {
     running.add(child);
     const { signal } = this.#run;
     const onAbort = () => this.#stop(child, signal.reason);
@@ -99,7 +91,11 @@ class RunningGit implements Taker {
     if (signal.aborted) onAbort();
     const watch = setInterval(() => this.#checkMemory(child), WATCH_MS).unref();
     stdout.on("data", (chunk: Buffer) => this.#receive(child, chunk));
-    stderr.on("data", (chunk: Buffer) => this.#note(chunk.toString("utf8")));
+    stderr.on("data", (chunk: Buffer) => {
+      const text = chunk.toString("utf8");
+      this.#stderr += text.slice(0, Math.max(0, MAX_STDERR - this.#stderr.length));
+      this.#run.onStderr?.(text);
+    });
     child.on("exit", () => this.#linger(child));
     child.on("close", (code) => {
       running.delete(child);
@@ -110,19 +106,6 @@ class RunningGit implements Taker {
       clearTimeout(this.#killing);
       this.#code = code ?? 128;
     });
-    return true;
-  }
-
-  #refuse(child: ChildProcess | undefined): void {
-    if (child !== undefined) signalTree(child, "SIGKILL");
-    child?.kill("SIGKILL");
-    // Processes that it started may keep the pipes open; don't wait for them.
-    child?.stdout?.destroy();
-    child?.stderr?.destroy();
-    const hint =
-      "Without one, processes that git starts could outlive the call. Another version of Node.js may help.";
-    const message = "git was stopped: its own process group could not be created.";
-    this.fail(failure("git_failed", message, { hint }));
   }
 
   #receive(child: ChildProcess, chunk: Buffer): void {
@@ -131,24 +114,11 @@ class RunningGit implements Taker {
     this.#isActive = true;
     this.#bytes += chunk.length;
     if (onStdout === undefined) this.#chunks.push(chunk);
-    if (this.#wantsMore(child, chunk) && this.#bytes <= maxBytes) return;
-    this.#cut = true;
+    else this.#cut = !onStdout(chunk);
+    if (this.#bytes > maxBytes) this.#cut = true;
+    if (!this.#cut) return;
     child.stdout?.destroy();
     this.#end(child);
-  }
-
-  #wantsMore(child: ChildProcess, chunk: Buffer): boolean {
-    try {
-      return this.#run.onStdout?.(chunk) !== false;
-    } catch (error) {
-      this.#stop(child, error);
-      return false;
-    }
-  }
-
-  #note(text: string): void {
-    this.#stderr += text.slice(0, Math.max(0, MAX_STDERR - this.#stderr.length));
-    if (text !== "") this.#run.onStderr?.(text);
   }
 
   #stop(child: ChildProcess, error: unknown): void {
@@ -185,17 +155,6 @@ class RunningGit implements Taker {
       }
     }, LINGER_MS);
     child.once("close", () => clearInterval(lingering));
-  }
-}
-
-/** Whether the process leads a group, so that a signal reaches all that it starts. */
-function ownsGroup({ pid }: ChildProcess): boolean {
-  // A process that could not be started has no pid; its error follows. Windows has no groups.
-  if (pid === undefined || process.platform === "win32") return true;
-  try {
-    return process.kill(-pid, 0);
-  } catch {
-    return false;
   }
 }
 

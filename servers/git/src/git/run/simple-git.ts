@@ -23,12 +23,7 @@ export interface Command {
 
 /** What takes the process over from simple-git, which would keep all of its output. */
 export interface Taker {
-  /** Returns false if only simple-git can end the process. */
-  take(
-    child: ChildProcess | undefined,
-    stdout: NodeJS.ReadableStream,
-    stderr: NodeJS.ReadableStream,
-  ): boolean;
+  take(child: ChildProcess, stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream): void;
   fail(error: unknown): void;
 }
 
@@ -68,7 +63,6 @@ export async function throughSimpleGit(command: Command, taker: Taker): Promise<
   const { simpleGit } = await import("simple-git");
   const { program, args, cwd, env, signal, input, silent } = command;
   signal.throwIfAborted();
-  const abort = new AbortController();
   let started: ChildProcess | undefined;
   const prepare = (child: Spawning): void => {
     started = child;
@@ -91,7 +85,6 @@ export async function throughSimpleGit(command: Command, taker: Taker): Promise<
     const git = simpleGit({
       baseDir: cwd,
       binary: program,
-      abort: abort.signal,
       // The process may exit before all of its output has arrived.
       completion: { onClose: true, onExit: false },
       // Callers interpret the exit code.
@@ -103,9 +96,10 @@ export async function throughSimpleGit(command: Command, taker: Taker): Promise<
     git.env({ ...env }).outputHandler((_, stdout, stderr) => {
       stdout.removeAllListeners("data");
       stderr.removeAllListeners("data");
-      if (!taker.take(started, stdout, stderr)) queueMicrotask(() => abort.abort());
+      if (started === undefined) throw new Error("Node.js has not published git's process.");
+      taker.take(started, stdout, stderr);
       // simple-git waits another 50 ms if it has seen no output at all.
-      started?.on("close", () => stdout.emit("data", Buffer.alloc(0)));
+      started.on("close", () => stdout.emit("data", Buffer.alloc(0)));
     });
     await starting.run(prepare, () => git.raw([...args]));
   } catch (error) {

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { fitting, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { clip, fitting, oneLine } from "@refmcp/boundary/answer";
 
 export { counted } from "@refmcp/boundary/answer";
 
@@ -19,41 +19,17 @@ export function textOf(bytes: Buffer): string {
     .join("\n");
 }
 
-/** Decodes a path: as UTF-8, or in git's quotes with octal escapes if it is not UTF-8. */
+/**
+ * Decodes a path: as UTF-8, or in git's quotes with octal escapes if it is not UTF-8. The second form
+ * is only shown; no tool takes it.
+ */
 export function pathText(bytes: Buffer): string {
   if (isUtf8(bytes)) return bytes.toString("utf8");
-  let text = '"';
-  for (const byte of bytes) {
-    if (byte === 34 || byte === 92) text += `\\${String.fromCharCode(byte)}`;
-    else if (byte >= 32 && byte < 127) text += String.fromCharCode(byte);
-    else text += `\\${byte.toString(8).padStart(3, "0")}`;
-  }
-  return `${text}"`;
-}
-
-/** The letters of C's escapes, from 7 (the bell) to 13. */
-const ESCAPES = "abtnvfr";
-
-/**
- * The bytes of a path in git's quotes, `"caf\351.txt"` → `caf<e9>.txt`.
- *
- * @throws ToolError `invalid` for a broken escape
- */
-export function unquotePath(quoted: string): Buffer {
-  const parts = [...quoted.slice(1, -1).matchAll(/\\(?:([0-3][0-7]{2})|([\s\S]?))|[^\\]+/g)];
-  return Buffer.concat(
-    parts.map(([text, octal, escaped]) => {
-      if (octal !== undefined) return Buffer.of(Number.parseInt(octal, 8));
-      if (escaped === undefined) return Buffer.from(text);
-      if (escaped === '"' || escaped === "\\") return Buffer.from(escaped);
-      if (escaped !== "" && ESCAPES.includes(escaped))
-        return Buffer.of(7 + ESCAPES.indexOf(escaped));
-      throw new ToolError("invalid", `The path ${quoted} has an invalid escape.`, {
-        code: "bad_path",
-        hint: "Pass the path exactly as git_status or git_list_files returned it.",
-      });
-    }),
-  );
+  const escaped = bytes
+    .toString("latin1")
+    .replace(/["\\]/g, "\\$&")
+    .replace(/[^ -~]/g, (byte) => `\\${byte.charCodeAt(0).toString(8).padStart(3, "0")}`);
+  return `"${escaped}"`;
 }
 
 /** Splits NUL-separated records. A last one without a NUL counts if it is not empty. */
@@ -100,6 +76,41 @@ export function linesOf(output: Buffer): string[] {
   return output.toString("utf8").split("\n").filter(Boolean);
 }
 
+/** A line of a larger text, and the byte at which it begins there. */
+interface TextLine {
+  readonly text: string;
+  readonly at: number;
+  readonly isCut: boolean;
+}
+
+/**
+ * Lines from a byte on, as many as fit into `budget` characters, at least one.
+ *
+ * @param markOf what a line at this byte gets at its end
+ * @returns the lines, and the byte after them
+ */
+export function linesAt(
+  bytes: Buffer,
+  start: number,
+  budget: number,
+  maxLine: number,
+  markOf: (at: number) => string = () => "",
+): { lines: TextLine[]; end: number } {
+  const lines: TextLine[] = [];
+  let at = start;
+  for (let used = 0; at < bytes.length; ) {
+    const next = bytes.indexOf(10, at);
+    const end = next === -1 ? bytes.length : next;
+    const whole = textOf(bytes.subarray(at, Math.min(end, at + maxLine * 4)));
+    const text = clip(whole, maxLine) + markOf(at);
+    used += text.length + 1;
+    if (used > budget && lines.length > 0) break;
+    lines.push({ text, at, isCut: whole.length > maxLine });
+    at = end + 1;
+  }
+  return { lines, end: at };
+}
+
 /** The first lines that fit into `budget` characters, at least one. */
 export function fittingLines(lines: readonly string[], budget: number): string[] {
   return lines.slice(
@@ -118,7 +129,7 @@ export function notesFrom(
 
 /** A remote's URL without a login that may be secret; an ssh URL keeps the user name. */
 export function withoutPassword(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)([^/@]*)@/i, (_, scheme: string, login: string) =>
+  return url.replace(/([a-z][a-z0-9+.-]*:\/\/)([^/@\s]*)@/gi, (_, scheme: string, login: string) =>
     /^ssh/i.test(scheme) ? `${scheme}${login.split(":", 1)[0] ?? ""}@` : scheme,
   );
 }

@@ -1,8 +1,10 @@
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, fitting, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
-import type { Budget, Repository } from "../open/repository.ts";
-import { checked, checkRevisions, commitsOf, parseRange, sidesOf } from "../open/revisions.ts";
+import type { Budget, PageQuery, Repository } from "../open/repository.ts";
+import { checked, checkRevisions, commitsOf, sidesOf } from "../open/revisions.ts";
+import { failure } from "../run/errors.ts";
+import { counted, linesOf, notesFrom } from "../run/text.ts";
 import {
   blockOf,
   type Commit,
@@ -10,32 +12,28 @@ import {
   LOG_PLAIN,
   type LogFormat,
   shownAs,
-} from "../read/commits.ts";
-import { SHALLOW, shallowCommits } from "../read/partial.ts";
-import { failure, failureOf } from "../run/errors.ts";
-import { counted, linesOf, notesFrom } from "../run/text.ts";
-import { dateArg, linesFailure, rangeArg, shortDiff } from "./log-arguments.ts";
+} from "./commits.ts";
+import { isShallow, SHALLOW } from "./status.ts";
 
-interface LogQuery {
-  readonly limit: number;
+interface LogQuery extends PageQuery {
   /** Default: full, or oneline for 20 commits and more. */
   readonly format?: LogFormat | undefined;
   readonly revision?: string | undefined;
   readonly path?: string | undefined;
-  /** The history of these lines of `path`, `10,40` or `10,`, or of a function. */
+  /** The history of these lines of `path`, `10,40`, or of a function. */
   readonly lines?: string | undefined;
   readonly author?: string | undefined;
   readonly grep?: string | undefined;
   readonly pickaxe?: string | undefined;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
-  readonly cursor?: string | undefined;
 }
 
 const position = z.object({
   tips: z.array(z.string().regex(/^\^?[0-9a-f]{40,64}$/)),
   skip: z.int().min(0),
 });
+const MAX_DIFF = 2_000;
 
 /**
  * Commits, newest first, from one process. The cursor contains object ids, so that the next page
@@ -49,8 +47,8 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
   const start = cursors.decode(cursor);
   const skip = start?.skip ?? 0;
   const revision = checked(query.revision ?? "HEAD");
-  const format =
-    query.format ?? (query.lines !== undefined ? "stat" : limit < 20 ? "full" : "oneline");
+  const usual = limit < 20 ? "full" : "oneline";
+  const format = query.format ?? (query.lines === undefined ? usual : "stat");
   const commits = await commitsIn(repository, query, start?.tips ?? [revision], skip, format);
   const shown = commits.slice(0, limit).map((commit) => {
     const data = shownAs(format, commit);
@@ -60,12 +58,8 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
     Math.max(JSON.stringify(data).length, text.length) + 1;
   const page = shown.slice(0, fitting(shown, budget - 700, size));
   const isRest = commits.length > page.length;
-  const notes = notesFrom(await shallowNote(repository, commits.slice(0, page.length), isRest));
-  const { path, lines, author, grep, pickaxe, since, until } = query;
-  const hasFilters = [path, lines, author, grep, pickaxe, since, until].some(Boolean);
-  // Without filters the first commit is the one that the revision names.
-  const first = hasFilters || parseRange(revision) ? undefined : commits[0]?.oid;
-  const tips = async () => start?.tips ?? (first ? [first] : idsOf(repository, revision));
+  const notes = notesFrom(!isRest && isShallow(repository) && `${SHALLOW}.`);
+  const tips = async () => start?.tips ?? (await idsOf(repository, revision));
   const next_cursor = isRest
     ? cursors.encode({ tips: await tips(), skip: skip + page.length })
     : undefined;
@@ -77,12 +71,6 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
     /** The same as text. */
     text: [...page.map(({ text }) => text), ...last.map((line) => `(${line})`)].join("\n"),
   };
-}
-
-async function shallowNote(repository: Repository, commits: readonly Commit[], isRest: boolean) {
-  const boundary = await shallowCommits(repository);
-  const isCut = boundary && (!isRest || commits.some(({ oid }) => boundary.has(oid)));
-  return isCut && `${SHALLOW}. A change that seems to come from the oldest one here may be older.`;
 }
 
 /** The object ids that a revision or range starts from, and `^` with what it leaves out. */
@@ -100,64 +88,72 @@ async function commitsIn(
   skip: number,
   format: LogFormat,
 ): Promise<Commit[]> {
-  const { limit, pickaxe, lines, path } = query;
+  const { limit, pickaxe, lines, path, author, grep } = query;
   const [inside] = path === undefined ? [] : await pathsIn(repository, [path]);
-  refuseUnclear(query);
+  const range = lines === undefined ? undefined : rangeArg(query, lines, inside);
   // git counts skipped commits before it looks for a text or for lines.
-  const isSearch = [pickaxe, lines].some(Boolean);
-  const limits = isSearch
-    ? [`--max-count=${skip + limit + 1}`]
-    : [`--max-count=${limit + 1}`, `--skip=${skip}`];
+  const isSearch = pickaxe !== undefined || range !== undefined;
+  const count = limit + 1 + (isSearch ? skip : 0);
+  const detail = format === "stat" ? ["--numstat", "--find-renames"] : ["--no-patch"];
   const printer = commitPrinter();
-  const hasLines = lines !== undefined && inside !== undefined;
   const result = await repository.run([
-    ...["log", ...LOG_PLAIN, printer.format, "-z", ...limits],
-    ...(await filterArgs(repository, query)),
-    pickaxe && `-S${pickaxe}`,
-    hasLines && rangeArg(lines, inside),
-    hasLines && "--patch",
-    format === "stat" ? !hasLines && "--numstat" : !hasLines && "--no-patch",
-    format === "stat" && !hasLines && "--find-renames",
-    "--no-follow",
-    ...["--end-of-options", ...tips, "--", hasLines ? undefined : inside],
-  ]);
-  if (hasLines && result.code !== 0 && !/unknown revision|bad revision/.test(result.stderr))
-    throw linesFailure(result, lines, inside);
-  await checkRevisions(repository, result, tips.flatMap(sidesOf), "read the log");
-  const all = printer.parse(result.stdout);
-  const commits = isSearch ? all.slice(skip) : all;
-  return hasLines
-    ? commits.map((commit) => ({ ...commit, diff: shortDiff(commit.rest) }))
-    : commits;
-}
-
-function refuseUnclear({ path, lines, pickaxe, revision }: LogQuery): void {
-  if (lines === undefined) return;
-  if (path === undefined)
-    throw failure("bad_range", "lines needs path, the file that has them.", {
-      hint: "Pass path too.",
-    });
-  if (pickaxe)
-    throw failure("bad_range", "lines and pickaxe cannot be combined.", {
-      hint: "Omit one of them.",
-    });
-  if (revision?.includes("..."))
-    throw failure("bad_range", "The history of lines cannot begin at two commits.", {
-      hint: "Pass one commit, or a range with two dots: a..b.",
-    });
-}
-
-async function filterArgs(repository: Repository, query: LogQuery) {
-  const { author, grep, since, until } = query;
-  return [
+    ...["log", ...LOG_PLAIN, printer.format, "-z", `--max-count=${count}`],
+    !isSearch && `--skip=${skip}`,
     author && `--author=${author}`,
     grep && `--grep=${grep}`,
-    // Ignoring case would also apply to the pickaxe, which takes the text literally.
     ...(author || grep ? ["--extended-regexp"] : []),
-    (author || grep) && !query.pickaxe && "--regexp-ignore-case",
-    await dateArg(repository, "since", since),
-    await dateArg(repository, "until", until),
-  ];
+    // Ignoring case would also apply to the pickaxe, which takes the text literally.
+    (author || grep) && !pickaxe && "--regexp-ignore-case",
+    dateArg("since", query.since),
+    dateArg("until", query.until),
+    pickaxe && `-S${pickaxe}`,
+    ...(range === undefined ? detail : [range, "--patch"]),
+    ...["--no-follow", "--end-of-options", ...tips, "--", range === undefined && inside],
+  ]);
+  await checkRevisions(repository, result, tips.flatMap(sidesOf), "read the log");
+  const commits = printer.parse(result.stdout).slice(isSearch ? skip : 0);
+  if (range === undefined) return commits;
+  // From the first hunk on.
+  const diffOf = ({ rest }: Commit) => clip(manyLines(rest.slice(rest.indexOf("@@"))), MAX_DIFF);
+  return commits.map((commit) => ({ ...commit, diff: diffOf(commit).trimEnd() }));
+}
+
+/** Lines of a file in git's form (`git log -L`). */
+function rangeArg({ pickaxe, revision }: LogQuery, lines: string, path?: string): string {
+  if (path === undefined) throw failure("bad_range", "lines needs path, the file that has them.");
+  if (pickaxe) throw failure("bad_range", "lines and pickaxe cannot be combined.");
+  if (revision?.includes("..."))
+    throw failure("bad_range", "The history of lines cannot begin at two commits: use a..b.");
+  const name = lines.trim();
+  const [, start, end = start] = /^(\d{1,9})(?:\s*[,-]\s*(\d{1,9}))?$/.exec(name) ?? [];
+  if (Number(start) >= 1 && Number(end) >= Number(start)) return `-L${start},${end}:${path}`;
+  if (start !== undefined || !/^\w{1,200}$/.test(name)) {
+    const message = `lines "${oneLine(clip(lines, 100))}" is neither a range of lines nor a function's name.`;
+    const hint = "Pass a range such as 10,40, or a name such as parseLog.";
+    throw failure("bad_range", message, { hint });
+  }
+  // The name as a whole word, as a basic expression.
+  const [before, after] = ["^\\(.*[^A-Za-z0-9_]\\)\\{0,1\\}", "\\([^A-Za-z0-9_].*\\)\\{0,1\\}$"];
+  return `-L:${before}${name}${after}:${path}`;
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+const DATE =
+  /^(\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2})?( ?(Z|[+-]\d{2}:?\d{2}))?)?|now|today|yesterday|noon|midnight|(last|\d+|an?|one|two|three) (second|minute|hour|day|week|month|year)s?( ago)?)$/i;
+
+/**
+ * git reads every text as a date, and nonsense as "now"; so only dates and distances pass.
+ *
+ * @throws ToolError `bad_date`
+ */
+function dateArg(name: "since" | "until", text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const isReal = !DAY.test(text.slice(0, 10)) || !Number.isNaN(Date.parse(text.slice(0, 10)));
+  if (!DATE.test(text) || !isReal)
+    throw failure("bad_date", `${JSON.stringify(clip(text, 100))} is not a valid date.`);
+  // git reads a day without a time as the current time on that day; here it means the whole day.
+  const time = DAY.test(text) ? (name === "since" ? "T00:00:00" : "T23:59:59") : "";
+  return `--${name}=${text}${time}`;
 }
 
 /**
@@ -170,20 +166,18 @@ export async function bisect(
 ) {
   const [tip = "", ...known] = await commitsOf(repository, [bad, ...good]);
   const args = ["rev-list", "--bisect-vars", tip, ...known.map((oid) => `^${oid}`), "--"];
-  const result = await repository.run(args);
-  if (result.code > 1) throw failureOf(result, "bisect");
-  const vars = result.stdout.toString("utf8");
+  const vars = await repository.value(args, "bisect");
   const value = (name: string) => new RegExp(`^bisect_${name}='?([^'\n]*)'?$`, "m").exec(vars)?.[1];
   const oid = value("rev") ?? "";
   if (oid === "") {
     const hint = "Pass a bad commit that has commits which no good one has.";
     throw failure("bad_range", "No commit is left to test between these.", { hint });
   }
-  const isFound = oid === tip;
-  const left = counted(Number(value("all")), "commit");
-  const note = isFound
-    ? "This is the first bad commit."
-    : `Test this commit, then call again with it added to good, or as bad: ${left} left, about ${counted(Number(value("steps")) + 1, "more test")}.`;
+  const left = `${counted(Number(value("all")), "commit")} left, about ${counted(Number(value("steps")) + 1, "more test")}`;
+  const note =
+    oid === tip
+      ? "This is the first bad commit."
+      : `Test this commit, then call again with it added to good, or as bad: ${left}.`;
   const printer = commitPrinter();
   const show = ["log", ...LOG_PLAIN, printer.format, "-z", "--numstat", "--max-count=1", oid, "--"];
   const commits = printer.parse(await repository.output(show, "read the commit"));

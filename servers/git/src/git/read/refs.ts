@@ -1,0 +1,285 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { cursorsOf, fitting, oneLine } from "@refmcp/boundary/answer";
+import * as z from "zod";
+import type { Budget, PageQuery, Repository } from "../open/repository.ts";
+import { checked, commitOf, KINDS, lookUp, type NameKind } from "../open/revisions.ts";
+import { lastValue, splitKey } from "../run/config.ts";
+import { badRevision, failure } from "../run/errors.ts";
+import { groups, records, textOf, withoutPassword } from "../run/text.ts";
+import { LOG_PLAIN } from "./commits.ts";
+
+/** The ref under which changes keep what they overwrite; its reflog has all of it, until it expires. */
+export const RECOVERY = "refs/refmcp/recovery";
+
+export const refShape = z.object({
+  name: z.string(),
+  commit: z.string().optional(),
+  date: z.string().optional(),
+  subject: z.string().optional(),
+  /** Of a remote, without a password. */
+  url: z.string().optional(),
+  push_url: z.string().optional(),
+  path: z.string().optional(),
+  branch: z.string().optional(),
+  /** Of a worktree: "locked" or "prunable" (its directory is missing), with the reason. */
+  state: z.string().optional(),
+});
+type RefEntry = z.infer<typeof refShape>;
+
+export const branchShape = z.object({
+  name: z.string(),
+  commit: z.string(),
+  date: z.string(),
+  subject: z.string(),
+  current: z.boolean().optional(),
+  remote: z.boolean().optional(),
+  upstream: z.string().optional(),
+  ahead: z.number().optional(),
+  behind: z.number().optional(),
+  upstream_gone: z.boolean().optional(),
+});
+
+export const reflogShape = z.object({
+  selector: z.string(),
+  commit: z.string(),
+  /** What happened: "commit: subject", "checkout: moving from a to b". */
+  action: z.string(),
+  date: z.string(),
+});
+
+const skipped = z.object({ skip: z.int().min(0) });
+
+/** The entries of a list after those of earlier pages, as many as are wanted and fit. */
+async function pageOf<Entry>(
+  tool: string,
+  bound: readonly unknown[],
+  { limit, cursor }: PageQuery,
+  budget: number,
+  list: (skip: number, count: number) => Promise<readonly Entry[]>,
+) {
+  const cursors = cursorsOf(tool, bound, skipped);
+  const skip = cursors.decode(cursor)?.skip ?? 0;
+  const entries = await list(skip, limit + 1);
+  const count = Math.min(limit, fitting(entries, budget - 300));
+  const next = entries.length > count ? cursors.encode({ skip: skip + count }) : undefined;
+  return { entries: entries.slice(0, count), next_cursor: next };
+}
+
+interface RefsQuery extends PageQuery {
+  readonly kind: "tags" | "remotes" | "stashes" | "worktrees";
+}
+
+/** Tags (newest first), remotes, stashes or worktrees. */
+export async function listRefs(repository: Repository, query: RefsQuery, { budget }: Budget) {
+  const lists = { tags, remotes, stashes, worktrees };
+  const bound = [repository.location.commonDir, query.kind];
+  const { entries, ...rest } = await pageOf(
+    "git_list_refs",
+    bound,
+    query,
+    budget,
+    async (skip, count) => (await lists[query.kind](repository)).slice(skip, skip + count),
+  );
+  return { refs: entries, ...rest };
+}
+
+/** These fields of refs, in rows (`git for-each-ref`). */
+async function refFields(
+  repository: Repository,
+  fields: readonly string[],
+  which: readonly string[],
+): Promise<string[][]> {
+  const format = `--format=${fields.map((field) => `%(${field})%00`).join("")}`;
+  const output = await repository.output(["for-each-ref", format, ...which], "list the refs");
+  return groups(output, fields.length);
+}
+
+async function tags(repository: Repository): Promise<RefEntry[]> {
+  const ids = ["refname", "objectname:short=10", "*objectname:short=10"];
+  const fields = [...ids, "creatordate:iso-strict", "contents:subject"];
+  const sorted = ["--sort=refname", "--sort=-creatordate", "refs/tags/"];
+  const rows = await refFields(repository, fields, sorted);
+  return rows.map(([ref = "", oid = "", target = "", date = "", subject = ""]) => ({
+    name: ref.slice("refs/tags/".length),
+    commit: target === "" ? oid : target,
+    date: date || undefined,
+    subject: oneLine(subject) || undefined,
+  }));
+}
+
+async function remotes(repository: Repository): Promise<RefEntry[]> {
+  const entries = new Map<string, RefEntry>();
+  for (const { key, value } of (await repository.prepared()).config) {
+    const [section, name, variable] = splitKey(key);
+    if (section !== "remote" || name === "" || !/^(push)?url$/.test(variable)) continue;
+    const entry = entries.get(name) ?? { name };
+    entry[variable === "url" ? "url" : "push_url"] ??= withoutPassword(value);
+    entries.set(name, entry);
+  }
+  return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function stashes(repository: Repository): Promise<RefEntry[]> {
+  const entries = await reflogOf(repository, "refs/stash");
+  return entries.map(({ commit, action, date }, index) => {
+    return { name: `stash@{${index}}`, commit, date, subject: action };
+  });
+}
+
+async function worktrees(repository: Repository): Promise<RefEntry[]> {
+  const list = ["worktree", "list", "--porcelain", "-z"];
+  const output = await repository.output(list, "list the worktrees");
+  const entries: RefEntry[] = [];
+  for (const line of records(output).map(textOf)) {
+    const [key, value] = [line.split(" ", 1)[0], oneLine(line.slice(line.indexOf(" ") + 1))];
+    const last = entries.at(-1);
+    if (key === "worktree") entries.push({ name: value, path: value });
+    else if (key === "HEAD" && last !== undefined) last.commit = value.slice(0, 10);
+    else if ((key === "locked" || key === "prunable") && last !== undefined)
+      last.state = value === key ? key : `${key}: ${value}`;
+    else if (key === "branch" && last !== undefined) last.branch = value.replace("refs/heads/", "");
+  }
+  return entries;
+}
+
+interface BranchQuery extends PageQuery {
+  readonly branch_type: "local" | "remote" | "all";
+  readonly contains?: string | undefined;
+}
+
+const BRANCH_FIELDS = [
+  ...["refname", "objectname:short=10", "committerdate:iso-strict", "contents:subject", "HEAD"],
+  ...["upstream:short", "upstream:track,nobracket", "symref"],
+];
+
+/** Branches by name, with their upstream. */
+export async function branches(repository: Repository, query: BranchQuery, { budget }: Budget) {
+  const { cursor, limit, ...rest } = query;
+  const { contains, branch_type } = rest;
+  const which = [
+    ...(branch_type === "remote" ? [] : ["refs/heads/"]),
+    ...(branch_type === "local" ? [] : ["refs/remotes/"]),
+    ...(contains ? [`--contains=${await commitOf(repository, contains)}`] : []),
+  ];
+  const bound = [repository.location.commonDir, rest];
+  const list = async (skip: number, count: number) =>
+    (await refFields(repository, BRANCH_FIELDS, [`--count=${skip + count}`, ...which])).slice(skip);
+  const page = await pageOf("git_branch", bound, query, budget, list);
+  const { next_cursor } = page;
+  // refs/remotes/origin/HEAD is a name for another branch, not a branch itself.
+  return { branches: page.entries.filter((row) => row.at(-1) === "").map(branchOf), next_cursor };
+}
+
+function branchOf([ref = "", commit = "", date = "", subject = "", ...rest]: string[]) {
+  const [head, upstream, track = ""] = rest;
+  const [ahead, behind] = [/ahead (\d+)/, /behind (\d+)/].map((part) => part.exec(track)?.[1]);
+  return {
+    name: ref.replace(/^refs\/(heads|remotes)\//, ""),
+    commit,
+    date,
+    subject: oneLine(subject),
+    current: head === "*" || undefined,
+    remote: ref.startsWith("refs/remotes/") || undefined,
+    upstream: upstream || undefined,
+    ahead: ahead === undefined ? undefined : Number(ahead),
+    behind: behind === undefined ? undefined : Number(behind),
+    upstream_gone: track === "gone" || undefined,
+  };
+}
+
+/** Where a ref pointed before, newest first; of HEAD, a branch, or `recovery`. */
+export async function reflog(
+  repository: Repository,
+  query: PageQuery & { readonly ref: string },
+  { budget }: Budget,
+) {
+  const ref = checked(query.ref);
+  const folders = ["refs/heads/", "refs/remotes/", "refs/"].map((folder) => folder + ref);
+  const names = ref === "HEAD" ? [ref] : ref === "recovery" ? [RECOVERY] : folders;
+  const objects = await lookUp(repository, names);
+  const at = objects.findIndex((object) => object !== undefined);
+  const [name, object] = [names[at], objects[at]];
+  if (name === undefined) throw badRevision(ref);
+  const bound = [repository.location.gitDir, name, object?.oid];
+  return pageOf("git_reflog", bound, query, budget, async (skip, count) => {
+    const entries = await reflogOf(repository, name, [`--skip=${skip}`, `--max-count=${count}`]);
+    return entries.map((entry, index) => ({ ...entry, selector: `${ref}@{${skip + index}}` }));
+  });
+}
+
+/**
+ * The entries of a full ref's reflog; none if there is no such ref.
+ *
+ * @param limits arguments for `git log`
+ */
+async function reflogOf(repository: Repository, ref: string, limits: readonly string[] = []) {
+  const [existing] = await lookUp(repository, [ref]);
+  if (existing === undefined) return [];
+  const how = ["-g", ...LOG_PLAIN, "--no-patch", "-z", "--date=iso-strict"];
+  const args = ["log", ...how, "--format=%h%x00%gd%x00%gs", ...limits, ref, "--"];
+  const rows = groups(await repository.output(args, "read the reflog"), 3);
+  return rows.map(([commit = "", selector = "", action = ""]) => {
+    return { commit, action: oneLine(action), date: /@\{(.*)\}$/.exec(selector)?.[1] ?? "" };
+  });
+}
+
+/** The name of the current branch; undefined if HEAD is detached. */
+export async function currentBranch(repository: Repository): Promise<string | undefined> {
+  const head = await readFile(join(repository.location.gitDir, "HEAD"), "utf8").catch(() => "");
+  if (/^[0-9a-f]{40,64}\n?$/.test(head)) return undefined;
+  const [, name] = /^ref: refs\/heads\/(.+?)\n?$/.exec(head) ?? [];
+  // Repositories with a reftable have this instead of a branch.
+  if (name !== undefined && name !== ".invalid") return name;
+  const result = await repository.run(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  return result.code === 0 ? result.stdout.toString("utf8").trim() : undefined;
+}
+
+/**
+ * The branch that others start from: what origin calls its HEAD, or the first existing of
+ * init.defaultBranch, main and master.
+ *
+ * @returns its full name
+ * @throws ToolError `no_default_branch`
+ */
+export async function defaultBranch(repository: Repository): Promise<string> {
+  const list = ["for-each-ref", "--format=%(symref)", "refs/remotes/origin/HEAD"];
+  const [origin] = await repository.lines(list, "read the default branch");
+  const configured = lastValue((await repository.prepared()).config, "init.defaultbranch");
+  const names = [configured ?? "main", "main", "master"].map((name) => `refs/heads/${name}`);
+  const candidates = origin === undefined ? names : [origin, ...names];
+  const existing = await lookUp(repository, candidates);
+  const first = candidates.find((_, index) => existing[index] !== undefined);
+  if (first !== undefined) return first;
+  throw failure("no_default_branch", "There is no origin/HEAD, main or master.");
+}
+
+/** Checks the name for a new branch or tag (git-check-ref-format). @throws ToolError `bad_name` */
+export async function checkRefName(
+  repository: Repository,
+  kind: NameKind,
+  name: string,
+): Promise<void> {
+  checkRefText(kind, name);
+  const result = await repository.run(["check-ref-format", `refs/${kind}/${name}`]);
+  if (result.code !== 0) throw badName(kind, name);
+}
+
+/**
+ * Refuses what git could interpret as something other than a name; the command that creates the ref
+ * checks git's rules.
+ */
+export function checkRefText(kind: NameKind, name: string): void {
+  if (name === "" || name.startsWith("-") || /[\0\n\r]|@\{|^(HEAD|@)$/.test(name))
+    throw badName(kind, name);
+}
+
+export function badName(kind: NameKind, name: string) {
+  return failure("bad_name", `${JSON.stringify(name)} is not a valid ${KINDS[kind]} name.`);
+}
+
+/** Whether a branch is checked out, in any worktree. */
+export async function isCheckedOut(repository: Repository, branch: string): Promise<boolean> {
+  const where = ["for-each-ref", "--format=%(worktreepath)", `refs/heads/${branch}`];
+  return (await repository.lines(where, "list the worktrees")).length > 0;
+}
