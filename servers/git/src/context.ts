@@ -79,7 +79,7 @@ export const paths = somePaths.describe("Only these paths, e.g. src.");
 export const diffFields = {
   context_lines: z.int().min(0).max(1_000).default(3).describe("Lines of context."),
   paths,
-  format: choice(["patch", "stat", "name_status"], "stat and name_status list files."),
+  format: choice(["patch", "stat"], "stat only lists the files."),
   ignore_whitespace: flag("Ignore whitespace changes."),
 };
 export const onConflict = choice(
@@ -102,12 +102,7 @@ export const notes = z.array(z.string()).optional();
 
 export const repoName = option("Directory or name of the repository, if there are several.");
 
-/** A data response whose text starts with the same words as the official server's. */
-export function answer<Value extends object>(prefix: string, value: Value) {
-  return withLinks(value, [], `${prefix}\n${JSON.stringify(value)}`);
-}
-
-/** The same, with a text that is easier to read than JSON. */
+/** A data response with a text that is easier to read than JSON. */
 export function readable<Value extends object>(
   prefix: string,
   { text, ...value }: Value & { text: string },

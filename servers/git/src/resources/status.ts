@@ -1,6 +1,6 @@
 import { resource } from "../context.ts";
 import { completeRepository, openNamed } from "../git/open/names.ts";
-import { status, watchStatus } from "../git/read/status.ts";
+import { status } from "../git/read/status.ts";
 
 const mimeType = "application/json";
 
@@ -8,15 +8,14 @@ export default resource({
   uriTemplate: "git://{repo}/status",
   name: "status",
   title: "Status",
-  description:
-    "Branch, staged, unstaged and untracked files as JSON. Subscribe to be notified of commits, checkouts and staging.",
+  description: "Branch, staged, unstaged and untracked files as JSON.",
   mimeType,
   async read({ repo }, git, call) {
     const { repository } = await openNamed(git, repo, call.signal);
     return JSON.stringify(await status(repository, {}, call), undefined, 2);
   },
   async list(git) {
-    const names = await Promise.all((await git.worktrees()).map((path) => git.nameOf(path)));
+    const names = await Promise.all((await git.repositories()).map((path) => git.nameOf(path)));
     const resources = names.map((name) => {
       const uri = `git://${encodeURIComponent(name)}/status`;
       return { uri, name, title: `Status of ${name}`, mimeType };
@@ -24,8 +23,4 @@ export default resource({
     return { resources };
   },
   complete: { repo: completeRepository },
-  async watch({ repo }, git, changed) {
-    const { repository } = await openNamed(git, repo, new AbortController().signal);
-    return watchStatus(repository, changed);
-  },
 });

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { choice, option, readTool as tool } from "../context.ts";
-import { branches, branchShape } from "../git/read/refs.ts";
+import { branches, refShape } from "../git/read/refs.ts";
 
 export default tool({
   name: "git_branch",
@@ -14,6 +14,6 @@ export default tool({
     limit: fields.limit(100, 1_000),
     cursor: fields.cursor,
   },
-  output: z.object({ branches: z.array(branchShape), next_cursor: fields.nextCursor }),
+  output: z.object({ branches: z.array(refShape), next_cursor: fields.nextCursor }),
   run: branches,
 });

@@ -1,6 +1,5 @@
-import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answer, flag, option, changeTool as tool } from "../context.ts";
+import { flag, option, changeTool as tool } from "../context.ts";
 import { checkout, switched } from "../git/change/branches.ts";
 
 export default tool({
@@ -16,12 +15,5 @@ export default tool({
     base_branch: option("Where a new one starts. Default: HEAD."),
   },
   output: switched,
-  async run(repository, query, call) {
-    const done = await checkout(repository, query, call);
-    const first =
-      done.branch === undefined
-        ? `HEAD is now detached at ${done.commit?.slice(0, 10)}`
-        : `Switched to branch '${oneLine(query.branch_name)}'`;
-    return answer(first, done);
-  },
+  run: checkout,
 });

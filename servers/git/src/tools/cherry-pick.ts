@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { action, mainline, onConflict, skipHooks, changeTool as tool } from "../context.ts";
-import { endOperation } from "../git/integrate/end-operation.ts";
-import { integrated, replay } from "../git/integrate/integrate.ts";
+import { integrated } from "../git/integrate/end-operation.ts";
+import { replay } from "../git/integrate/integrate.ts";
 
 export default tool({
   name: "git_cherry_pick",
@@ -17,8 +17,6 @@ export default tool({
     skip_hooks: skipHooks,
   },
   output: integrated,
-  run: (repository, { commits, action: end, ...query }, call) =>
-    end === "start"
-      ? replay(repository, "cherry-pick", commits, query, call)
-      : endOperation(repository, "cherry-pick", end, query, call),
+  run: (repository, { commits, ...query }, call) =>
+    replay(repository, "cherry-pick", commits, query, call),
 });

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { answer, files, flag, option, skipHooks, changeTool as tool } from "../context.ts";
+import { files, flag, option, skipHooks, changeTool as tool } from "../context.ts";
 import { commit, committed } from "../git/change/commit.ts";
 
 export default tool({
@@ -17,8 +17,5 @@ export default tool({
     skip_hooks: skipHooks,
   },
   output: committed,
-  async run(repository, query, call) {
-    const made = await commit(repository, query, call);
-    return answer(`Changes committed successfully with hash ${made.commit}`, made);
-  },
+  run: commit,
 });

@@ -1,6 +1,5 @@
-import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answer, option, changeTool as tool } from "../context.ts";
+import { option, changeTool as tool } from "../context.ts";
 import { createBranch } from "../git/change/branches.ts";
 
 export default tool({
@@ -14,8 +13,5 @@ export default tool({
     base_branch: option("Where it starts. Default: HEAD."),
   },
   output: z.object({ branch: z.string(), commit: z.string(), base: z.string() }),
-  async run(repository, query) {
-    const made = await createBranch(repository, query);
-    return answer(`Created branch '${made.branch}' from '${oneLine(made.base)}'`, made);
-  },
+  run: createBranch,
 });

@@ -8,10 +8,7 @@ export default tool({
   description: "Get the changes staged for a commit.",
   view: "diff",
   toolset: "read",
-  input: {
-    ...diffFields,
-    cursor: fields.cursor,
-  },
+  input: { ...diffFields, cursor: fields.cursor },
   async run(repository, query, call) {
     await repository.worktree();
     const compared = { ...query, between: ["--cached"], tool: "git_diff_staged", hunk_ids: true };

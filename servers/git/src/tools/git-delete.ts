@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { remoteName, skipHooks, changeTool as tool } from "../context.ts";
+import { option, skipHooks, changeTool as tool } from "../context.ts";
 import { deleteRef, dropStash, removeWorktree } from "../git/change/destroy.ts";
 import { destroyed } from "../git/change/recovery.ts";
 import { deleteRemoteBranch } from "../git/remote/force.ts";
@@ -16,9 +16,7 @@ export default tool({
   input: {
     kind: z.enum(["branch", "tag", "stash", "worktree"]).describe("What to delete."),
     name: z.string().min(1).max(4_000).describe("Name, stash@{0}, or a worktree's directory."),
-    remote: remoteName
-      .optional()
-      .describe("Delete the branch on this remote. Default: only the local branch."),
+    remote: option("Delete the branch on this remote. Default: the local branch."),
     skip_hooks: skipHooks,
   },
   output: destroyed,

@@ -1,6 +1,6 @@
 import { action, choice, onConflict, option, skipHooks, changeTool as tool } from "../context.ts";
-import { endOperation } from "../git/integrate/end-operation.ts";
-import { integrated, merge } from "../git/integrate/integrate.ts";
+import { integrated } from "../git/integrate/end-operation.ts";
+import { merge } from "../git/integrate/integrate.ts";
 
 export default tool({
   name: "git_merge",
@@ -20,8 +20,5 @@ export default tool({
     skip_hooks: skipHooks,
   },
   output: integrated,
-  run: (repository, { action: end, ...query }, call) =>
-    end === "start"
-      ? merge(repository, query, call)
-      : endOperation(repository, "merge", end, query, call),
+  run: merge,
 });

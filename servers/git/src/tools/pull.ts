@@ -1,5 +1,5 @@
 import { option, remoteName, skipHooks, changeTool as tool } from "../context.ts";
-import { integrated } from "../git/integrate/integrate.ts";
+import { integrated } from "../git/integrate/end-operation.ts";
 import { pull } from "../git/remote/transfer.ts";
 
 export default tool({

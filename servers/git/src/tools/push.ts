@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { flag, option, remoteName, skipHooks, changeTool as tool } from "../context.ts";
+import { flag, notes, option, remoteName, skipHooks, changeTool as tool } from "../context.ts";
 import { movedRefs, push } from "../git/remote/transfer.ts";
 
 export default tool({
@@ -16,10 +16,6 @@ export default tool({
     set_upstream: flag("Track the remote branch."),
     skip_hooks: skipHooks,
   },
-  output: z.object({
-    remote: z.string(),
-    pushed: movedRefs,
-    notes: z.array(z.string()).optional(),
-  }),
+  output: z.object({ remote: z.string(), pushed: movedRefs, notes }),
   run: (repository, query, call) => push(repository, query, call),
 });

@@ -1,6 +1,5 @@
 import * as z from "zod";
 import { action, onConflict, option, skipHooks, changeTool as tool } from "../context.ts";
-import { endOperation } from "../git/integrate/end-operation.ts";
 import { rebase, rebased } from "../git/integrate/rebase.ts";
 
 const step = z.strictObject({
@@ -32,8 +31,5 @@ export default tool({
     skip_hooks: skipHooks,
   },
   output: rebased,
-  run: (repository, { action: end, ...query }, call) =>
-    end === "start"
-      ? rebase(repository, query, call)
-      : endOperation(repository, "rebase", end, query, call),
+  run: rebase,
 });

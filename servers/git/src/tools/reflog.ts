@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { readTool as tool } from "../context.ts";
-import { reflog, reflogShape } from "../git/read/refs.ts";
+import { reflog, refShape } from "../git/read/refs.ts";
 
 export default tool({
   name: "git_reflog",
@@ -14,6 +14,6 @@ export default tool({
     limit: fields.limit(20, 1_000),
     cursor: fields.cursor,
   },
-  output: z.object({ entries: z.array(reflogShape), next_cursor: fields.nextCursor }),
+  output: z.object({ entries: z.array(refShape), next_cursor: fields.nextCursor }),
   run: reflog,
 });

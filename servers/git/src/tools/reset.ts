@@ -1,9 +1,9 @@
-import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { answer, choice, files, hunks, notes, option, changeTool as tool } from "../context.ts";
+import { choice, files, hunks, notes, option, changeTool as tool } from "../context.ts";
 import { moveBranch } from "../git/change/branches.ts";
 import { unstage } from "../git/change/stage.ts";
 import { changeFields } from "../git/read/changes.ts";
+import { failure } from "../git/run/errors.ts";
 
 export default tool({
   name: "git_reset",
@@ -20,13 +20,9 @@ export default tool({
   },
   output: z.object({ ...changeFields, notes }),
   async run(repository, { revision, mode, ...query }, call) {
-    if (revision === undefined)
-      return answer("All staged changes reset", await unstage(repository, query, call));
+    if (revision === undefined) return unstage(repository, query, call);
     if (query.files === undefined && query.hunks === undefined)
-      return answer("Branch moved", await moveBranch(repository, { revision, mode }, call));
-    throw new ToolError("invalid", "revision cannot be combined with files or hunks.", {
-      code: "bad_revision",
-      hint: "Pass files or hunks to unstage them, or revision to move the branch.",
-    });
+      return moveBranch(repository, { revision, mode }, call);
+    throw failure("bad_argument", "revision cannot be combined with files or hunks.");
   },
 });

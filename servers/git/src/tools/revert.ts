@@ -1,6 +1,6 @@
 import { action, mainline, onConflict, option, skipHooks, changeTool as tool } from "../context.ts";
-import { endOperation } from "../git/integrate/end-operation.ts";
-import { integrated, replay } from "../git/integrate/integrate.ts";
+import { integrated } from "../git/integrate/end-operation.ts";
+import { replay } from "../git/integrate/integrate.ts";
 
 export default tool({
   name: "git_revert",
@@ -16,8 +16,6 @@ export default tool({
     skip_hooks: skipHooks,
   },
   output: integrated,
-  run: (repository, { commit, action: end, ...query }, call) =>
-    end === "start"
-      ? replay(repository, "revert", commit === undefined ? [] : [commit], query, call)
-      : endOperation(repository, "revert", end, query, call),
+  run: (repository, { commit, ...query }, call) =>
+    replay(repository, "revert", commit === undefined ? [] : [commit], query, call),
 });

@@ -12,11 +12,7 @@ export default tool({
     remote: z.string().min(1).max(200).describe("Name, such as origin or upstream."),
     url: z.string().max(2_000).describe("https:// or ssh:// URL, or user@host:path."),
   },
-  output: z.object({
-    remote: z.string(),
-    url: z.string(),
-    /** The previous URL. */
-    before: z.string().optional(),
-  }),
+  /** `before` is the previous URL. */
+  output: z.object({ remote: z.string(), url: z.string(), before: z.string().optional() }),
   run: setRemote,
 });

@@ -16,10 +16,6 @@ export default tool({
     index: flag("Also restore the index."),
     drop: flag("Remove it afterwards."),
   },
-  output: z.object({
-    commit: z.string(),
-    ...changeFields,
-    ...conflictFields,
-  }),
+  output: z.object({ commit: z.string(), ...changeFields, ...conflictFields }),
   run: stashApply,
 });

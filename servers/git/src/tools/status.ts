@@ -1,4 +1,4 @@
-import { answer, paths, readTool as tool } from "../context.ts";
+import { paths, readTool as tool } from "../context.ts";
 import { status, statusShape } from "../git/read/status.ts";
 
 export default tool({
@@ -9,6 +9,5 @@ export default tool({
   toolset: "read",
   input: { paths },
   output: statusShape,
-  run: async (repository, query, call) =>
-    answer("Repository status:", await status(repository, query, call)),
+  run: status,
 });

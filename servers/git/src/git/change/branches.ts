@@ -1,20 +1,11 @@
-import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Budget, Caller, Repository } from "../open/repository.ts";
-import {
-  checked,
-  commitOf,
-  commitsOf,
-  headOf,
-  KINDS,
-  lookUp,
-  type NameKind,
-} from "../open/revisions.ts";
+import { checked, commitOf, commitsOf, headOf, lookUp } from "../open/revisions.ts";
 import { changesOf, differing, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
 import { checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
 import { refuseOperation } from "../read/status.ts";
-import { failure, failureOf } from "../run/errors.ts";
+import { failureOf } from "../run/errors.ts";
 import { counted, notesFrom } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 import { commitsOnlyIn, keepBefore, keepCommit } from "./recovery.ts";
@@ -23,7 +14,8 @@ export async function createBranch(
   repository: Repository,
   { branch_name: branch, base_branch }: { branch_name: string; base_branch?: string | undefined },
 ) {
-  const commit = await startOf(repository, "heads", branch, base_branch ?? "HEAD");
+  checkRefText("heads", branch);
+  const commit = await commitOf(repository, base_branch ?? "HEAD");
   const base = base_branch ?? (await currentBranch(repository)) ?? commit;
   await repository.output(["branch", "--no-track", branch, commit], "create the branch");
   return { branch, commit, base };
@@ -35,23 +27,13 @@ export async function createTag(
   query: { tag_name: string; revision: string; message?: string | undefined },
 ) {
   const { tag_name: tag, revision, message = "" } = query;
-  const commit = await startOf(repository, "tags", tag, revision);
+  checkRefText("tags", tag);
+  const commit = await commitOf(repository, revision);
   const annotated = message.trim() !== "";
   const how = annotated ? ["--annotate", "--file=-", "--cleanup=whitespace"] : [];
   const options = annotated ? { input: message } : {};
   await repository.output(["tag", "--no-sign", ...how, tag, commit], "create the tag", options);
   return { tag, commit, annotated };
-}
-
-/** The commit for a new branch or tag, whose name must be free. */
-async function startOf(repository: Repository, kind: NameKind, name: string, revision: string) {
-  checkRefText(kind, name);
-  const names = [`refs/${kind}/${name}`, `${checked(revision)}^{commit}`];
-  const [existing, commit] = await lookUp(repository, names);
-  if (existing === undefined) return commit?.oid ?? commitOf(repository, revision);
-  const what = KINDS[kind];
-  const message = `The ${what} "${oneLine(name)}" already exists, at ${existing.oid}.`;
-  throw failure(`${what}_exists`, message);
 }
 
 export const switched = z.object({
@@ -82,7 +64,7 @@ export async function checkout(
     ? await planOfNew(repository, query.branch_name, query.base_branch, before.commit)
     : await planOf(repository, query.branch_name);
   const from = before.commit;
-  if (from !== undefined)
+  if (from !== undefined && target !== undefined)
     await refuseFilters(repository, () => differing(repository, from, target), target);
   const hooks = await decideHooks(repository, HOOKS.checkout, caller);
   const { config, env } = hooks;
@@ -162,6 +144,6 @@ async function planOfNew(
   await checkRefName(repository, "heads", name);
   if (head === undefined && base === "HEAD")
     return { args: [`--create=${name}`], commit: undefined };
-  const commit = await startOf(repository, "heads", name, base);
+  const commit = await commitOf(repository, base);
   return { args: ["--no-track", `--create=${name}`, commit], commit };
 }

@@ -3,7 +3,6 @@ import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { headOf } from "../open/revisions.ts";
 import { currentBranch } from "../read/refs.ts";
-import { operationOf } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { refuseConflicts } from "./conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "./hooks.ts";
@@ -41,18 +40,10 @@ export async function commit(
 ): Promise<z.infer<typeof committed>> {
   const { message, files, author, amend } = query;
   await repository.worktree();
-  if (message.trim() === "" || message.includes("\0"))
-    throw failure("bad_message", "The commit message is empty or contains a NUL character.");
-  if (author !== undefined && !/^[^<>\n\0-][^<>\n\0]* <[^<>\s\0]+>$/.test(author)) {
-    const shown = JSON.stringify(author.slice(0, 100));
-    throw failure("bad_author", `The author ${shown} is not "Name <email>".`);
-  }
   const before = await headOf(repository);
   if (amend && before === undefined) throw noCommits();
-  const hooks = await decideHooks(repository, HOOKS.commit, caller, query.skip_hooks, async () => {
-    await refuseConflicts(repository);
-    if (files === undefined) await refuseEmpty(repository, query);
-  });
+  await refuseConflicts(repository);
+  const hooks = await decideHooks(repository, HOOKS.commit, caller, query.skip_hooks);
   if (files !== undefined) await stage(repository, files);
   const paths = await pathsIn(repository, files ?? []);
   // Where a hook runs, paths are not literal by themselves.
@@ -68,10 +59,10 @@ export async function commit(
   const result = await repository.run(args, { ...options, input: message });
   const said = result.stdout.toString("utf8");
   if (result.code !== 0) {
-    await refuseConflicts(repository);
     // git's own failures end with 128, a hook's rejection with 1, whatever the hook prints.
     if (result.code !== 1) throw failureOf(result, "commit");
-    if (/^(nothing (added )?to commit|no changes added to commit)/m.test(said)) throw nothing();
+    if (/^(nothing (added )?to commit|no changes added to commit)/m.test(said))
+      throw failure("nothing_to_commit", "There are no staged changes.");
     throw hookFailure(hooks, result, true) ?? failureOf(result, "commit");
   }
   const [summary] = /^ \d+ files? changed.*$/m.exec(said) ?? [];
@@ -82,13 +73,4 @@ export async function commit(
     summary: summary?.trim(),
     notes: hooks.notes,
   };
-}
-
-const nothing = () => failure("nothing_to_commit", "There are no staged changes.");
-
-/** Nobody should be asked about the hooks of a commit that git would refuse. */
-async function refuseEmpty(repository: Repository, query: CommitQuery): Promise<void> {
-  if (query.amend || query.allow_empty || operationOf(repository) !== undefined) return;
-  const args = ["diff", "--cached", "--quiet", "--no-ext-diff", "--ignore-submodules=dirty", "--"];
-  if ((await repository.run(args)).code === 0) throw nothing();
 }

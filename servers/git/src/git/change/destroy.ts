@@ -66,20 +66,15 @@ export async function resetHard(
     overwritten.length > 0 && (await keepBefore(repository, "reset --hard", overwritten));
   const reset = ["reset", "--hard", "--quiet", "--no-recurse-submodules", target];
   await repository.output(reset, "reset");
-  const undo = [
-    `git_reset_hard with revision ${head}`,
-    kept && `git_stash_apply with stash ${kept}`,
-    others &&
-      `git_restore with source ${others} and files ${JSON.stringify(overwritten.slice(0, 100))}`,
-  ];
+  const undo = `git_reset_hard with revision ${head}`;
   return {
     done: `${branch} is at ${target}.`,
     before: head,
     after: target,
     recovery,
-    undo: undo.filter(Boolean).join(", then "),
+    undo: kept === undefined ? undo : `${undo}, then git_stash_apply with stash ${kept}`,
     ...listOf([...changes, ...overwritten]),
-    notes: notesFrom(others && `The untracked files that were overwritten are kept as ${others}.`),
+    notes: notesFrom(others && `git_restore with source ${others} restores the untracked files.`),
   };
 }
 
@@ -144,7 +139,7 @@ export async function deleteRef(
   const isBranch = kind === "heads";
   const inUse = () => failure("branch_in_use", `The branch "${oneLine(name)}" is checked out.`);
   if (isBranch && (await isCheckedOut(repository, name))) throw inUse();
-  const lost = isBranch ? await commitsOnlyIn(repository, oid, [], { except: name }) : undefined;
+  const lost = isBranch ? await commitsOnlyIn(repository, oid, name) : undefined;
   const what = `the ${KINDS[kind]} ${oneLine(name)}`;
   await caller.confirm(
     `Delete ${what} at ${shortId(target)}? ${lost ? `${counted(lost.count, "commit")} on no other branch${lost.list}. ` : ""}It is kept for recovery. Remotes are not affected.`,

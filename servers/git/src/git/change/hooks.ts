@@ -46,7 +46,6 @@ const CHECKS = /^(pre-|prepare-|commit-)/;
  * unless the call accepts that; other hooks are skipped. The response reports what was skipped.
  *
  * @param skip the call's `skip_hooks`: what to do if the user cannot be asked
- * @param ready refuses a command that would fail anyway, before anyone is asked about its hooks
  * @throws ToolError `hook_needed`
  */
 export async function decideHooks(
@@ -54,7 +53,6 @@ export async function decideHooks(
   names: readonly string[],
   caller: Pick<Caller, "confirm">,
   skip = false,
-  ready?: () => Promise<void>,
 ): Promise<HookDecision> {
   const present = await presentHooks(repository, names);
   if (present === undefined) return { ...NO_HOOKS, notes: undefined };
@@ -72,7 +70,6 @@ export async function decideHooks(
   const { hooks, mayAsk } = repository.options;
   if (hooks === "run") return run;
   if (hooks === "off") return skipped("--hooks off");
-  await ready?.();
   if (mayAsk) {
     try {
       await caller.confirm(

@@ -5,7 +5,7 @@ import { comparing, DIFF_ARGS } from "../read/changes.ts";
 import { addUntracked } from "../read/diff.ts";
 import { refuseFilters } from "../read/filters.ts";
 import { type Hunk, hunksIn } from "../read/patch.ts";
-import { failure, failureOf } from "../run/errors.ts";
+import { failure } from "../run/errors.ts";
 
 interface HunkQuery {
   readonly ids: readonly string[];
@@ -17,21 +17,16 @@ interface HunkQuery {
   readonly untracked?: boolean;
 }
 
-/** A patch of selected hunks, and the files that it changes. */
-interface SelectedPatch {
-  readonly patch: Buffer;
-  readonly paths: readonly string[];
-}
-
 /**
- * The part of git's patch that has these hunks.
+ * Applies the part of git's patch that has these hunks: to the index, or takes it back from there.
  *
+ * @returns the files that it changes
  * @throws ToolError `stale_hunk`, `bad_hunk`, `filter_needed`
  */
-export async function selectedPatch(
+export async function applyHunks(
   repository: Repository,
   { ids, from, reverse, untracked = false }: HunkQuery,
-): Promise<SelectedPatch> {
+): Promise<string[]> {
   const contexts = new Set(ids.map(contextOf));
   const [context = 3] = contexts;
   if (contexts.size > 1)
@@ -57,7 +52,11 @@ export async function selectedPatch(
   }
   const paths = [...new Set(hunks.map(({ path }) => path))].sort();
   await refuseFilters(repository, () => pathBytes(repository, paths));
-  return { patch: patchOf(hunks, reverse), paths };
+  const args = ["apply", "--cached", "--whitespace=nowarn", reverse && "--reverse", "-"];
+  const config = [["apply.ignoreWhitespace", "no"]] as const;
+  const input = patchOf(hunks, reverse);
+  await repository.output(args, "apply the changes", { input, config });
+  return paths;
 }
 
 /** The lines of context of the diff that an id is from. */
@@ -86,23 +85,4 @@ function patchOf(hunks: readonly Hunk[], reverse: boolean): Buffer {
     parts.push(Buffer.from(`@@ -${old},${before.count} +${current},${after.count} @@\n`), body);
   }
   return Buffer.concat(parts);
-}
-
-/**
- * Applies a patch: to the index with `--cached`, else to the working tree.
- *
- * @throws ToolError `stale_hunk` if it does not apply
- */
-export async function applyPatch(
-  repository: Repository,
-  { patch }: SelectedPatch,
-  ...how: readonly string[]
-): Promise<void> {
-  const result = await repository.run(["apply", "--whitespace=nowarn", ...how, "-"], {
-    input: patch,
-    config: [["apply.ignoreWhitespace", "no"]],
-  });
-  if (result.code === 0) return;
-  if (result.code > 1) throw failureOf(result, "apply the changes");
-  throw failure("stale_hunk", "The files have changed since these ids were made.");
 }

@@ -8,11 +8,9 @@ import { isInGitDirectory } from "../open/git-directory.ts";
 import { type RunOptions, spawnGit, withoutFilters } from "../open/machine.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, lookUp } from "../open/revisions.ts";
-import { filterNote } from "../read/filters.ts";
 import { checkRefName, checkRefText } from "../read/refs.ts";
 import { lastValue } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { notesFrom } from "../run/text.ts";
 
 /** The user's configuration without any repository's, and a function that runs git with it. */
 export async function withoutRepository(git: Git, cwd: string, signal: AbortSignal) {
@@ -23,9 +21,6 @@ export async function withoutRepository(git: Git, cwd: string, signal: AbortSign
     spawnGit(withoutFilters(machine), { cwd, signal }, args, options, overrides);
   return { entries, run };
 }
-
-export const pathExists = (path: string) =>
-  failure("path_exists", `"${oneLine(path)}" is not empty.`);
 
 /** Directories created for unfinished work; if the server exits first, they are removed. */
 const unfinished = new Set<string>();
@@ -80,24 +75,11 @@ export async function init(
   }
 }
 
-/**
- * In a new working tree nothing is lost if filters don't run, but its files are pointers or
- * ciphertext.
- */
-export async function checkedOutNotes(git: Git, path: string, signal: AbortSignal) {
-  const repository = await git.open(path, signal);
-  const files = () => repository.output(["ls-files", "-z"], "list the files");
-  const effect =
-    "contain the stored content; the user can convert them in a terminal, for example with git lfs pull";
-  return notesFrom(await filterNote(repository, files, effect));
-}
-
 export const addedWorktree = z.object({
   path: z.string(),
   branch: z.string(),
   commit: z.string(),
   created_branch: z.boolean(),
-  notes: z.array(z.string()).optional(),
 });
 
 /** Adds a working tree for a branch, new or existing. A failure leaves nothing of it. */
@@ -121,30 +103,18 @@ export async function addWorktree(
   const target =
     existing === undefined ? ["--no-track", "-b", branch, path, commit] : [path, branch];
   try {
-    const result = await repository.run([...add, ...target]);
-    if (result.code !== 0) {
-      await undo();
-      throw /already exists/.test(result.stderr)
-        ? pathExists(path)
-        : failureOf(result, "add the worktree");
-    }
+    await repository.output([...add, ...target], "add the worktree");
     // Its configuration may differ (conditions, config.worktree), so it is read there before anything is
     // checked out.
-    try {
-      const added = await git.open(path, signal);
-      await added.output(
-        ["reset", "--hard", "--quiet", "--no-recurse-submodules"],
-        "check out the worktree",
-      );
-    } catch (error) {
-      await repository.undo(["worktree", "remove", "--force", path]);
-      throw error;
-    }
+    const added = await git.open(path, signal);
+    const reset = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
+    await added.output(reset, "check out the worktree");
   } catch (error) {
+    await repository.undo(["worktree", "remove", "--force", path]);
     if (existing === undefined) await repository.undo(["branch", "-D", "--quiet", "--", branch]);
+    await undo();
     throw error;
   }
   done();
-  const notes = await checkedOutNotes(git, path, signal);
-  return { path, notes, branch, commit, created_branch: existing === undefined };
+  return { path, branch, commit, created_branch: existing === undefined };
 }

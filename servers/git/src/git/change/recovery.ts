@@ -154,18 +154,19 @@ export type Destroyed = z.infer<typeof destroyed>;
  * How many commits only `tip` has, and a list of the first subjects that begins with a colon, or is
  * empty.
  *
- * @param others commits to compare with
- * @param refs also all branches and tags, except this branch: `main`, or a remote's, `origin/main`
+ * @param others commits to compare with, or the branch that does not count among all branches and tags:
+ * `main`, or a remote's, `origin/main`
  */
 export async function commitsOnlyIn(
   repository: Repository,
   tip: string,
-  others: readonly string[],
-  refs?: { readonly except?: string },
+  others: readonly string[] | string,
 ): Promise<{ count: number; list: string }> {
-  const except = refs?.except === undefined ? [] : [`--exclude=${refs.except}`];
-  const anyRef = ["--not", ...except, "--branches", ...except, "--remotes", "--tags"];
-  const rest = [...others.map((oid) => `^${oid}`), ...(refs === undefined ? [] : anyRef)];
+  const except = `--exclude=${others}`;
+  const rest =
+    typeof others === "string"
+      ? ["--not", except, "--branches", except, "--remotes", "--tags"]
+      : others.map((oid) => `^${oid}`);
   const how = [...LOG_PLAIN, "--no-patch", "-z", "--format=%h %s", "--max-count=1001"];
   const subjects = await repository.paths(["log", ...how, tip, ...rest, "--"], "list the commits");
   const shown = subjects.slice(0, 5).map((subject) => `"${shortened(oneLine(subject), 60)}"`);

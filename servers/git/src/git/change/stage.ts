@@ -2,13 +2,13 @@ import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
-import { headOf, objectOf } from "../open/revisions.ts";
+import { objectOf } from "../open/revisions.ts";
 import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
 import { refuseOperation } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { firstNames, nulEnded, records } from "../run/text.ts";
-import { applyPatch, selectedPatch } from "./hunks.ts";
+import { applyHunks } from "./hunks.ts";
 import { keepBefore } from "./recovery.ts";
 
 /** What is staged now, against HEAD. */
@@ -22,12 +22,6 @@ interface Selection {
   readonly hunks?: readonly string[] | undefined;
 }
 
-const nothingNamed = () => failure("nothing_named", "Both files and hunks are missing.");
-const oneOfBoth = () =>
-  failure("bad_hunk", "files and hunks cannot be combined here.", {
-    hint: "Call once with each of them.",
-  });
-
 /**
  * Stages files, hunks by their ids, or both.
  *
@@ -36,13 +30,16 @@ const oneOfBoth = () =>
 export async function stageSelected(
   repository: Repository,
   { files, hunks }: Selection,
-): Promise<void> {
-  if (files === undefined && hunks === undefined) throw nothingNamed();
+  { budget }: Budget,
+) {
+  if (files === undefined && hunks === undefined)
+    throw failure("nothing_named", "Both files and hunks are missing.");
   await repository.worktree();
-  const chosen = { ids: hunks ?? [], from: "unstaged", reverse: false, untracked: true } as const;
-  const patch = hunks && (await selectedPatch(repository, chosen));
+  const chosen = { from: "unstaged", reverse: false, untracked: true } as const;
+  if (hunks !== undefined) await applyHunks(repository, { ids: hunks, ...chosen });
   if (files !== undefined) await stage(repository, files);
-  if (patch !== undefined) await applyPatch(repository, patch, "--cached");
+  const { files: staged, count } = fileNames(await stagedChanges(repository), budget - 500);
+  return { staged, count };
 }
 
 /**
@@ -80,19 +77,19 @@ export async function unstage(
   { budget }: Budget,
 ) {
   await repository.worktree();
-  if (paths !== undefined && hunks !== undefined) throw oneOfBoth();
+  if (paths !== undefined && hunks !== undefined)
+    throw failure("bad_hunk", "files and hunks cannot be combined here.");
   // To unstage everything would discard the state of a merge.
   if (paths === undefined && hunks === undefined) refuseOperation(repository);
   const input = paths === undefined ? undefined : await pathBytes(repository, paths);
   const before = await stagedChanges(repository);
   const tree = await repository.run(["write-tree"]);
-  const chosen = { ids: hunks ?? [], from: "staged", reverse: true } as const;
-  const patch = hunks && (await selectedPatch(repository, chosen));
   const reset = ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)];
-  if (patch === undefined) await repository.output(reset, "unstage the files", { input });
-  else await applyPatch(repository, patch, "--cached", "--reverse");
+  const chosen = { from: "staged", reverse: true } as const;
+  const changed = hunks && (await applyHunks(repository, { ids: hunks, ...chosen }));
+  if (hunks === undefined) await repository.output(reset, "unstage the files", { input });
   const left = new Set((await stagedChanges(repository)).map((file) => file.path));
-  const gone = before.filter(({ path }) => patch?.paths.includes(path) ?? !left.has(path));
+  const gone = before.filter(({ path }) => changed?.includes(path) ?? !left.has(path));
   const list = fileNames(gone, budget - 500);
   if (tree.code !== 0 || gone.length === 0) return list;
   // The tree has the previous index.
@@ -101,50 +98,31 @@ export async function unstage(
   return { ...list, undo };
 }
 
-interface RestoreQuery extends Selection {
+interface RestoreQuery {
+  readonly files: readonly string[];
   readonly source?: string | undefined;
   readonly staged: boolean;
   readonly worktree: boolean;
 }
 
 /**
- * Restores files from the index (or HEAD, for the index itself) or a commit or tree, or discards
- * unstaged hunks. The previous content is kept first.
- *
- * @throws ToolError `stale_hunk`, `bad_hunk`
+ * Restores files from the index (or HEAD, for the index itself) or a commit or tree. Their previous
+ * content is kept first.
  */
 export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
   const root = await repository.worktree();
-  const { files: named, hunks, staged, worktree } = query;
-  if (named === undefined && hunks === undefined) throw nothingNamed();
-  if (hunks !== undefined) {
-    if (named !== undefined) throw oneOfBoth();
-    if (staged || !worktree || query.source !== undefined)
-      throw failure("bad_hunk", "hunks discards unstaged changes of the files only.", {
-        hint: "Omit source, staged and worktree; git_reset unstages hunks.",
-      });
-    const patch = await selectedPatch(repository, { ids: hunks, from: "unstaged", reverse: true });
-    const files = await changesOf(repository, ["-R"], patch.paths);
-    const kept = await keepFiles(repository, root, files);
-    await applyPatch(repository, patch, "--reverse");
-    return { ...fileNames(files, budget - 600), ...kept };
-  }
-  const input = await pathBytes(repository, named ?? []);
+  const { staged, worktree } = query;
+  const input = await pathBytes(repository, query.files);
   const from = query.source ?? (staged && worktree ? "HEAD" : undefined);
   const source = from === undefined ? undefined : (await objectOf(repository, from)).oid;
   // What the restored files will have instead: from the current state to the source.
   const between = ["-R", ...(worktree ? [] : ["--cached"]), ...(source ? [source] : [])];
-  const files = await changesOf(repository, between, await pathsIn(repository, named ?? []));
-  const names = fileNames(files, budget - 600);
-  if (source === undefined && staged && (await headOf(repository)) === undefined) {
-    await unstage(repository, { files: named }, { budget });
-    return names;
-  }
+  const files = await changesOf(repository, between, await pathsIn(repository, query.files));
   const kept = worktree ? await keepFiles(repository, root, files) : {};
   const what = [worktree && "--worktree", staged && "--staged", source && `--source=${source}`];
   const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
   await repository.output(args, "restore the files", { input });
-  return { ...names, ...kept };
+  return { ...fileNames(files, budget - 600), ...kept };
 }
 
 /** Keeps the files that will be overwritten or deleted, untracked ones as well. */

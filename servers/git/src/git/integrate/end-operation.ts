@@ -1,20 +1,44 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { oneLine } from "@refmcp/boundary/answer";
-import { conflictedPaths, refuseConflicts } from "../change/conflicts.ts";
+import * as z from "zod";
+import {
+  conflictedPaths,
+  conflictFields,
+  conflictReport,
+  refuseConflicts,
+} from "../change/conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "../change/hooks.ts";
 import { keepBefore, refuseAdded, untrackedAt } from "../change/recovery.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf } from "../open/revisions.ts";
-import { differing } from "../read/changes.ts";
+import { changedFiles, changesOf, differing, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
 import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { notesFrom, records } from "../run/text.ts";
-import { finish, type Integrated } from "./integrate.ts";
+import type { GitResult } from "../run/run-git.ts";
+import { counted, firstNames, notesFrom, records } from "../run/text.ts";
+
+/** What happens on conflicts: undo everything, or leave them in the files to resolve. */
+export type OnConflict = "abort" | "keep";
+
+/** What a merge, cherry-pick or revert did. */
+export const integrated = z.object({
+  before: z.string(),
+  after: z.string(),
+  files: changedFiles,
+  count: z.number(),
+  up_to_date: z.boolean().optional(),
+  fast_forward: z.boolean().optional(),
+  ...conflictFields,
+  undo: z.string().optional(),
+  notes: z.array(z.string()).optional(),
+});
+export type Integrated = z.infer<typeof integrated>;
 
 type Operation = "merge" | "rebase" | "cherry-pick" | "revert";
-type EndAction = "abort" | "continue" | "skip";
+/** What a tool does with the operation that it has begun. */
+export type Action = "start" | "abort" | "continue" | "skip";
 
 /**
  * Ends the operation in progress: aborts it, continues after its conflicts were resolved, or skips the
@@ -25,8 +49,7 @@ type EndAction = "abort" | "continue" | "skip";
 export async function endOperation(
   repository: Repository,
   operation: Operation,
-  action: EndAction,
-  query: { skip_hooks: boolean },
+  { action, skip_hooks }: { action: Action; skip_hooks: boolean },
   caller: Caller,
 ): Promise<Integrated> {
   await repository.worktree();
@@ -59,7 +82,7 @@ export async function endOperation(
   const commits = todo.flatMap((line) => /^\w+ ([0-9a-f]{7,64})\b/.exec(line)?.[1] ?? []);
   if (commits.length > 0) await refuseAdded(repository, ["--no-walk", ...commits]);
   const names = operation === "rebase" ? HOOKS.replay : HOOKS.commit;
-  const hooks = await decideHooks(repository, names, caller, query.skip_hooks);
+  const hooks = await decideHooks(repository, names, caller, skip_hooks);
   const { options } = await signing(repository, hooks);
   const result = await repository.run([operation, `--${action}`], { ...options, silent: true });
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
@@ -115,4 +138,32 @@ async function refusePrograms(repository: Repository, operation: string): Promis
   throw failure("unsafe_operation", message, {
     hint: `Finish it in a terminal (git ${operation} --continue), or abort it with action: abort.`,
   });
+}
+
+/** After the command: abort it on conflicts or report them, and report what changed. */
+export async function finish(
+  repository: Repository,
+  operation: string,
+  result: GitResult | undefined,
+  onConflict: OnConflict,
+  before: string,
+  budget: number,
+): Promise<Integrated> {
+  const conflicted = (result?.code ?? 0) === 0 ? [] : await conflictedPaths(repository);
+  if (conflicted.length > 0 && onConflict === "abort") {
+    await repository.output([operation, "--abort"], `abandon the ${operation}`);
+    const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${firstNames(conflicted, 20)}. Nothing was changed.`;
+    const hint =
+      'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.';
+    throw failure("conflict", message, { hint });
+  }
+  const after = await commitOf(repository, "HEAD");
+  const files = await changesOf(repository, [before, after]);
+  const ended = { before, after, ...fileNames(files, Math.floor(budget / 2)) };
+  if (conflicted.length > 0) {
+    const report = await conflictReport(repository, Math.floor(budget / 2) - 1_000);
+    return { ...ended, ...report, undo: `git_${operation.replace("-", "_")} with action abort` };
+  }
+  if (before === after) return { ...ended, up_to_date: true };
+  return { ...ended, undo: `git_reset_hard with revision ${before}` };
 }

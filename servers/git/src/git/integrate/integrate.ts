@@ -1,41 +1,30 @@
 import { oneLine } from "@refmcp/boundary/answer";
-import * as z from "zod";
-import { conflictedPaths, conflictFields, conflictReport } from "../change/conflicts.ts";
+import { conflictedPaths } from "../change/conflicts.ts";
 import { decideHooks, HOOKS, hookFailure, signing } from "../change/hooks.ts";
 import { refuseUntracked, untrackedAt } from "../change/recovery.ts";
 import type { Arguments, RunOptions } from "../open/machine.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { commitOf, commitsOf, emptyTree, headOf, lookUp } from "../open/revisions.ts";
-import { changedFiles, changesOf, differing, fileNames } from "../read/changes.ts";
+import { differing } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
 import { operationOf, refuseOperation } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
-import { counted, firstNames } from "../run/text.ts";
-
-/** What happens on conflicts: undo everything, or leave them in the files to resolve. */
-export type OnConflict = "abort" | "keep";
-
-/** What a merge, cherry-pick or revert did. */
-export const integrated = z.object({
-  before: z.string(),
-  after: z.string(),
-  files: changedFiles,
-  count: z.number(),
-  up_to_date: z.boolean().optional(),
-  fast_forward: z.boolean().optional(),
-  ...conflictFields,
-  undo: z.string().optional(),
-  notes: z.array(z.string()).optional(),
-});
-export type Integrated = z.infer<typeof integrated>;
+import {
+  type Action,
+  endOperation,
+  finish,
+  type Integrated,
+  type OnConflict,
+} from "./end-operation.ts";
 
 interface MergeQuery {
   readonly revision?: string | undefined;
   readonly message?: string | undefined;
   readonly fast_forward: "allow" | "only" | "never";
   readonly on_conflict: OnConflict;
-  readonly skip_hooks?: boolean;
+  readonly action: Action;
+  readonly skip_hooks: boolean;
 }
 
 /** Merges a commit into the current branch, with git's own strategy only. */
@@ -44,6 +33,7 @@ export async function merge(
   query: MergeQuery,
   caller: Caller,
 ): Promise<Integrated> {
+  if (query.action !== "start") return endOperation(repository, "merge", query, caller);
   await repository.worktree();
   refuseOperation(repository);
   const { revision, fast_forward } = query;
@@ -91,9 +81,12 @@ export async function replay(
   repository: Repository,
   operation: "cherry-pick" | "revert",
   revisions: readonly string[],
-  query: { mainline?: number | undefined; on_conflict: OnConflict; skip_hooks: boolean },
+  query: Pick<MergeQuery, "on_conflict" | "action" | "skip_hooks"> & {
+    mainline?: number | undefined;
+  },
   caller: Caller,
 ): Promise<Integrated> {
+  if (query.action !== "start") return endOperation(repository, operation, query, caller);
   await repository.worktree();
   refuseOperation(repository);
   if (revisions.length === 0)
@@ -112,53 +105,19 @@ export async function replay(
   const { option, options } = await signing(repository, hooks);
   const args = [operation, option, "--no-edit", "--strategy=ort", mainline, ...oids];
   const result = await runWhole(repository, args, options);
-  const isStopped = operationOf(repository) !== undefined;
-  const rejected =
-    result.code === 0 || IS_EMPTY.test(result.stderr) ? undefined : hookFailure(hooks, result);
-  if (result.code !== 0 && !isStopped) {
+  if (result.code !== 0 && (await conflictedPaths(repository)).length === 0) {
+    const isStopped = operationOf(repository) !== undefined;
+    const rejected = IS_EMPTY.test(result.stderr) ? undefined : hookFailure(hooks, result);
     // git leaves the change of a rejected revert in the index.
-    if (rejected !== undefined)
-      await repository.output(["reset", "--merge", "--quiet", before], `abandon the ${operation}`);
-    throw rejected ?? failureOf(result, operation);
-  }
-  if (isStopped && (await conflictedPaths(repository)).length === 0) {
-    await repository.output([operation, "--abort"], `abandon the ${operation}`);
-    if (rejected !== undefined) throw rejected;
+    const undo = isStopped ? [operation, "--abort"] : ["reset", "--merge", "--quiet", before];
+    if (isStopped || rejected !== undefined) await repository.output(undo, "abandon it");
     const message = `The ${operation} would change nothing: its changes are already here.`;
-    const hint = "Nothing was changed. git_log shows the existing commits.";
-    throw failure("nothing_to_commit", message, { hint });
+    if (isStopped && rejected === undefined) throw failure("nothing_to_commit", message);
+    throw rejected ?? failureOf(result, operation);
   }
   const how = query.on_conflict;
   const ended = await finish(repository, operation, result, how, before, caller.budget);
   return { ...ended, notes: hooks.notes };
-}
-
-/** After the command: abort it on conflicts or report them, and report what changed. */
-export async function finish(
-  repository: Repository,
-  operation: string,
-  result: GitResult | undefined,
-  onConflict: OnConflict,
-  before: string,
-  budget: number,
-): Promise<Integrated> {
-  const conflicted = (result?.code ?? 0) === 0 ? [] : await conflictedPaths(repository);
-  if (conflicted.length > 0 && onConflict === "abort") {
-    await repository.output([operation, "--abort"], `abandon the ${operation}`);
-    const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${firstNames(conflicted, 20)}. Nothing was changed.`;
-    const hint =
-      'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.';
-    throw failure("conflict", message, { hint });
-  }
-  const after = await commitOf(repository, "HEAD");
-  const files = await changesOf(repository, [before, after]);
-  const ended = { before, after, ...fileNames(files, Math.floor(budget / 2)) };
-  if (conflicted.length > 0) {
-    const report = await conflictReport(repository, Math.floor(budget / 2) - 1_000);
-    return { ...ended, ...report, undo: `git_${operation.replace("-", "_")} with action abort` };
-  }
-  if (before === after) return { ...ended, up_to_date: true };
-  return { ...ended, undo: `git_reset_hard with revision ${before}` };
 }
 
 /**

@@ -15,13 +15,15 @@ import { inTemporaryFolder } from "../read/temporary-index.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { notesFrom, textOf } from "../run/text.ts";
-import { integrated, type OnConflict, runWhole } from "./integrate.ts";
+import { type Action, endOperation, integrated, type OnConflict } from "./end-operation.ts";
+import { runWhole } from "./integrate.ts";
 import { type Range, rangeOf, type StepsQuery } from "./rebase-steps.ts";
 
 interface RebaseQuery extends StepsQuery {
   readonly branch_name?: string | undefined;
   readonly apply?: string | undefined;
   readonly on_conflict: OnConflict;
+  readonly action: Action;
   readonly skip_hooks: boolean;
 }
 
@@ -58,6 +60,7 @@ export async function rebase(
   query: RebaseQuery,
   caller: Caller,
 ): Promise<Rebased> {
+  if (query.action !== "start") return endOperation(repository, "rebase", query, caller);
   if (query.apply !== undefined) return applyPlan(repository, query.apply);
   const current = await currentBranch(repository);
   const branch = query.branch_name ?? current;

@@ -9,7 +9,7 @@ import {
   parseConfig,
 } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { isSettled, remember, stateOf } from "./file-state.ts";
+import { isSettled, stateOf } from "./file-state.ts";
 import { type Configuration, type Machine, type Place, spawnGit } from "./machine.ts";
 
 const MAX_CONFIGURATIONS = 50;
@@ -43,6 +43,7 @@ export async function configurationOf(
   for (const file of [...entries.map(({ origin }) => origin), ...includedFiles(entries, place)])
     if (!states.has(file)) states.set(file, stateOf(file));
   const { filters } = machine.options;
+  if (machine.configurations.size >= MAX_CONFIGURATIONS) machine.configurations.clear();
   const configuration = {
     entries,
     overrides: overridesFor(entries, filters),
@@ -50,7 +51,7 @@ export async function configurationOf(
     isStale: () => [...states].some(([file, state]) => stateOf(file) !== state),
   };
   if ([...states.values()].every((state) => isSettled(state, started)))
-    remember(machine.configurations, key, configuration, MAX_CONFIGURATIONS);
+    machine.configurations.set(key, configuration);
   return configuration;
 }
 

@@ -33,16 +33,3 @@ export function realOf(path: string): string {
     return path;
   }
 }
-
-/** Values by key, of which the one that was set first is dropped beyond `max`. */
-export function remember<Value>(
-  values: Map<string, Value>,
-  key: string,
-  value: Value,
-  max: number,
-): void {
-  values.delete(key);
-  values.set(key, value);
-  const [oldest] = values.keys();
-  if (oldest !== undefined && values.size > max) values.delete(oldest);
-}

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { describeAllowed, Line, type PathGuard } from "@refmcp/boundary";
-import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine } from "@refmcp/boundary/answer";
 import { findGit } from "../run/environment.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { type Location, locate } from "./locate.ts";
@@ -88,22 +88,13 @@ export class Git {
 
   /** The repositories in scope: the allowed directories, or those just below them. Sorted. */
   async repositories(): Promise<string[]> {
-    return (await this.#locations()).map(({ worktree, gitDir }) => worktree ?? gitDir);
-  }
-
-  /** The repositories in scope that have a working tree, at most 100. */
-  async worktrees(): Promise<string[]> {
-    return (await this.#locations()).flatMap(({ worktree }) => worktree ?? []).slice(0, 100);
-  }
-
-  async #locations(): Promise<Location[]> {
-    const locations = new Map<string, Location>();
+    const roots = new Set<string>();
     let entriesLeft = MAX_SCOPE_ENTRIES;
     const search = async (directory: string, depth: number): Promise<void> => {
       if (entriesLeft-- < 0) return;
       const location = await locate(directory, this.guard).catch(() => undefined);
       if (location !== undefined) {
-        locations.set(location.worktree ?? location.gitDir, location);
+        roots.add(location.worktree ?? location.gitDir);
         return;
       }
       if (depth === MAX_SCOPE_DEPTH) return;
@@ -113,7 +104,7 @@ export class Git {
           await search(join(directory, entry.name), depth + 1);
     };
     for (const directory of this.#allowed()) await search(directory, 0);
-    return [...locations.keys()].sort().flatMap((path) => locations.get(path) ?? []);
+    return [...roots].sort();
   }
 
   #allowed(): string[] {
@@ -132,22 +123,14 @@ export class Git {
     }
     const repositories = await this.repositories();
     const [only] = repositories;
-    if (only === undefined) return this.#explainNone();
+    if (only === undefined) {
+      const message = `No git repository was found; ${describeAllowed(this.guard.allowed)}.`;
+      throw failure("not_a_repository", message, { hint: "Pass repo_path, or call git_init." });
+    }
     if (repositories.length === 1) return only;
     const names = repositories.slice(0, 10).map((name) => `"${oneLine(name)}"`);
     const message = `There are ${repositories.length} repositories: ${names.join(", ")}.`;
     throw failure("repository_needed", message);
-  }
-
-  /** An allowed directory may be a repository with parts elsewhere: says so, rather than "none". */
-  async #explainNone(): Promise<never> {
-    for (const directory of this.#allowed())
-      await locate(directory, this.guard).catch((error: unknown) => {
-        if (!(error instanceof ToolError && error.code === "not_a_repository")) throw error;
-      });
-    const message = `No git repository was found; ${describeAllowed(this.guard.allowed)}.`;
-    const hint = "Pass repo_path, a directory inside a repository, or create one with git_init.";
-    throw failure("not_a_repository", message, { hint });
   }
 
   /**

@@ -2,7 +2,7 @@ import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { pathText, records, stagedEntry } from "../run/text.ts";
-import { isSettled, remember, stateOf } from "./file-state.ts";
+import { isSettled, stateOf } from "./file-state.ts";
 import { isGitName } from "./git-directory.ts";
 import type { Machine } from "./machine.ts";
 
@@ -40,7 +40,8 @@ export async function submodulesIn(
     if (mode === GITLINK) submodules.push(path.toString("utf8"));
     refuseOutside(path);
   }
-  if (isSettled(state, started)) remember(indexes, file, { state, submodules }, MAX_INDEXES);
+  if (indexes.size >= MAX_INDEXES) indexes.clear();
+  if (isSettled(state, started)) indexes.set(file, { state, submodules });
   return submodules;
 }
 

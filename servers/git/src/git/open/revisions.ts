@@ -31,12 +31,6 @@ export async function lookUp(
   repository: Repository,
   names: readonly string[],
 ): Promise<(Named | undefined)[]> {
-  const { stderr, objects } = await lookUpPlain(repository, names);
-  refuseAmbiguous(stderr);
-  return objects;
-}
-
-async function lookUpPlain(repository: Repository, names: readonly string[]) {
   // No name has a line break; nothing is found for an empty one.
   const input = names.map((name) => (/[\0\n\r]/.test(name) ? "\n" : `${name}\n`)).join("");
   const result = await repository.run(["cat-file", "--batch-check"], { input });
@@ -44,12 +38,12 @@ async function lookUpPlain(repository: Repository, names: readonly string[]) {
   // git exits where a name goes beyond the end of a reflog; the names after it are then unknown.
   if (result.code !== 0 && !/^fatal: log for .* only (has|goes)/m.test(stderr))
     throw failureOf(result, "look up a revision");
+  refuseAmbiguous(stderr);
   const lines = result.stdout.toString("utf8").split("\n");
-  const objects = names.map((_, index): Named | undefined => {
+  return names.map((_, index): Named | undefined => {
     const [, oid, type] = /^([0-9a-f]{40,64}) (\w+) \d+$/.exec(lines[index] ?? "") ?? [];
     return oid === undefined || type === undefined ? undefined : { oid, type };
   });
-  return { stderr, objects };
 }
 
 /** The commit of HEAD; undefined on an unborn branch. */
@@ -141,7 +135,7 @@ export function sidesOf(text: string): string[] {
 /** @throws ToolError `no_commits` for HEAD of an unborn branch, else `bad_revision` with near names */
 async function explainMissing(repository: Repository, revision: string): Promise<never> {
   if (/^(HEAD|@)$/.test(revision)) throw noCommits();
-  const [existing] = (await lookUpPlain(repository, [revision])).objects;
+  const [existing] = await lookUp(repository, [revision]);
   if (existing !== undefined)
     throw new ToolError("invalid", `"${oneLine(revision)}" is a ${existing.type}, not a commit.`, {
       code: "bad_revision",

@@ -1,9 +1,7 @@
 import { fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import type { Arguments, RunOptions } from "../open/machine.ts";
 import type { Repository } from "../open/repository.ts";
 import { parseRange } from "../open/revisions.ts";
-import { failureOf } from "../run/errors.ts";
 import { counted, pathText, records } from "../run/text.ts";
 import { inIndexCopy } from "./temporary-index.ts";
 
@@ -99,15 +97,12 @@ export async function changesOf(
 }
 
 /** The files that differ, NUL-terminated: objects to compare, options, and `--` with paths. */
-export async function differing(repository: Repository, ...args: Arguments): Promise<Buffer> {
+export function differing(repository: Repository, ...args: readonly string[]): Promise<Buffer> {
   const plain = ["--name-only", "-z", "--no-renames", "--no-ext-diff", "--ignore-submodules=dirty"];
+  const all = ["diff", ...plain, "--no-relative", ...args];
   const end = args.indexOf("--");
-  const between = (end < 0 ? args : args.slice(0, end)).filter((arg) => typeof arg === "string");
-  const run = (env: RunOptions["env"]) =>
-    repository.run(["diff", ...plain, "--no-relative", ...args], { env });
-  const result = await comparing(repository, between, run);
-  if (result.code !== 0) throw failureOf(result, "compare");
-  return result.stdout;
+  const between = end < 0 ? args : args.slice(0, end);
+  return comparing(repository, between, (env) => repository.output(all, "compare", { env }));
 }
 
 /** The paths with uncommitted changes, staged or not. The index is not written. */
@@ -161,11 +156,9 @@ export function totalOf(files: readonly FileChange[]): string {
   ].join(", ");
 }
 
-/** One file of a list: `+12 -3 path`, or with its letter if that is passed. */
-export function fileLine(
-  { path, from, added, deleted }: Pick<FileChange, "path" | "from"> & Partial<FileChange>,
-  letter?: string,
-): string {
-  const first = letter ?? (added === undefined ? "binary" : `+${added} -${deleted ?? 0}`);
-  return `${first} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
+/** One file of a list: its letter unless it is only modified, its lines, and its path. */
+export function fileLine({ path, from, letter, added, deleted }: FileChange): string {
+  const lines = added === undefined ? "binary" : `+${added} -${deleted ?? 0}`;
+  const kind = letter === "M" ? "" : `${letter} `;
+  return `${kind}${lines} ${from === undefined ? "" : `${oneLine(from)} => `}${oneLine(path)}`;
 }

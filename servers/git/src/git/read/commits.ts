@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { clip, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { shortId } from "../open/revisions.ts";
-import { counted, textOf } from "../run/text.ts";
+import { counted } from "../run/text.ts";
 import { fileLine, parseChanges } from "./changes.ts";
 
 /** How much of a commit is shown. */
@@ -23,8 +23,6 @@ export const commitShape = z.object({
   message: z.string(),
   /** In format stat, the first files with their lines: `+12 -3 path`, `binary path`. */
   files: z.array(z.string()).optional(),
-  /** How many files changed, if not all are listed. */
-  file_count: z.number().optional(),
   /** With lines, how the commit changed them. */
   diff: z.string().optional(),
 });
@@ -66,7 +64,8 @@ export function commitPrinter() {
     fields: FIELDS.length + 2,
     format: `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
     parse: (output: Buffer, maxMessage = MAX_MESSAGE): Commit[] =>
-      textOf(output)
+      output
+        .toString("utf8")
         .split(`${mark}\0`)
         .slice(1)
         .map((text) => commitOfFields(text.split("\0"), maxMessage)),
@@ -97,18 +96,20 @@ export function shownAs(format: LogFormat, commit: Commit): ShownCommit {
   if (format === "full") return { commit: oid, author, email, date, parents, refs, message };
   const subject = clip(message.split("\n", 1)[0] ?? "", MAX_SUBJECT);
   if (format === "oneline") return { commit: id, refs, message: subject, diff };
-  const files = diff === undefined ? filesIn(rest) : {};
+  const files = diff === undefined ? filesIn(rest) : undefined;
   const shown = { author, date: date.slice(0, 10), refs, message: subject };
-  return { commit: id, ...shown, ...files, diff };
+  return { commit: id, ...shown, files, diff };
 }
 
-/** The files that follow a commit in `--numstat -z`; a merge has none, as in git. */
-function filesIn(rest: string): Pick<ShownCommit, "files" | "file_count"> {
-  const fields = rest.split("\0").map((field) => Buffer.from(field));
-  const all = parseChanges(fields);
-  if (all.length === 0) return {};
-  const files = all.slice(0, MAX_FILES).map((file) => fileLine(file));
-  return { files, file_count: all.length > files.length ? all.length : undefined };
+/** The first files that follow a commit in `--numstat -z`; a merge has none, as in git. */
+function filesIn(rest: string): string[] | undefined {
+  const lines = parseChanges(rest.split("\0").map((field) => Buffer.from(field))).map((file) =>
+    fileLine(file),
+  );
+  const more = lines.length - MAX_FILES;
+  const shown =
+    more > 0 ? [...lines.slice(0, MAX_FILES), `… ${counted(more, "more file")}`] : lines;
+  return shown.length === 0 ? undefined : shown;
 }
 
 /**
@@ -118,15 +119,13 @@ function filesIn(rest: string): Pick<ShownCommit, "files" | "file_count"> {
  * @param fullId shows the whole message, under this id
  */
 export function blockOf(commit: ShownCommit, fullId?: string): string {
-  const { author, date, refs, message, files = [], file_count = files.length, diff } = commit;
+  const { author, date, refs, message, files = [], diff } = commit;
   const names = refs === undefined ? "" : `(${refs.map(oneLine).join(", ")})`;
   const line = () =>
     [commit.commit, date, author, names, oneLine(message)].filter(Boolean).join(" ");
-  const rest = file_count - files.length;
   return [
     fullId === undefined ? line() : headerOf({ ...commit, commit: fullId }),
     ...files.map((file) => ` ${file}`),
-    ...(rest > 0 ? [` … ${counted(rest, "more file")}`] : []),
     ...(diff === undefined ? [] : [diff]),
   ].join("\n");
 }

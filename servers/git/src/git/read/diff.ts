@@ -13,16 +13,15 @@ import {
   type FileChange,
   FROM_STDIN,
   fileLine,
-  isOfFiles,
   LIST_CHANGES,
   parseChanges,
   totalOf,
 } from "./changes.ts";
 import { commitPrinter, headerOf, LOG_PLAIN, shownAs } from "./commits.ts";
-import { filterNote } from "./filters.ts";
 import { FILE_START, hunksIn } from "./patch.ts";
+import { isShallow, SHALLOW } from "./status.ts";
 
-export type DiffFormat = "patch" | "stat" | "name_status";
+export type DiffFormat = "patch" | "stat";
 
 interface DiffQuery {
   /**
@@ -49,8 +48,6 @@ interface DiffQuery {
 export interface DiffText {
   readonly body: string;
   readonly facts: string;
-  /** How many parents the commit has that is shown. */
-  readonly parents?: number;
 }
 
 /** The byte of the patch, or the file of the list, that comes next. */
@@ -89,29 +86,24 @@ export async function diff(
   const header =
     commit === undefined ? "" : `${headerOf(shownAs("full", commit), (oid) => oid)}\n\n`;
   const remaining = budget - 700 - header.length;
-  const names = () => nulEnded(files.map(({ path }) => path));
-  const note =
-    query.commit === undefined && isOfFiles(between)
-      ? await filterNote(repository, names, "as stored on disk; they may actually be unchanged")
-      : undefined;
   const isPatch = format === "patch";
   // Without context, or ignoring whitespace, git compares in another way.
   const hasIds = query.hunk_ids === true && context > 0 && !ignore_whitespace;
   const page = isPatch
     ? patchPage(patch, hasIds ? context : undefined, at, remaining)
-    : listPage(files, format, at, remaining);
+    : listPage(files, at, remaining);
   const cursor = page.next === undefined ? undefined : cursors.encode({ digest, at: page.next });
   const facts = [
+    (commit?.parents ?? []).length > 1 && "compared with the first parent",
+    commit !== undefined && isShallow(repository) && `${SHALLOW}; its first commits add every file`,
     isPatch && totalOf(files),
     page.cut > 0 && `${counted(page.cut, "very long line")} cut`,
     isCut && "only the first 64 MiB",
     cursor !== undefined && `continue with cursor "${cursor}" or narrow with paths`,
-    note?.replace(/\.$/, ""),
   ].filter(Boolean);
   const body = isPatch ? page.text : [totalOf(files), page.text].join("\n").trimEnd();
   return {
     body: header + body,
-    parents: commit?.parents?.length ?? 1,
     facts: facts.length === 0 ? "" : `(${facts.join("; ")})`,
   };
 }
@@ -213,15 +205,8 @@ function patchPage(
   };
 }
 
-function listPage(
-  files: readonly FileChange[],
-  format: "stat" | "name_status",
-  start: number,
-  budget: number,
-): Page {
-  const lines = files
-    .slice(start)
-    .map((file) => clip(fileLine(file, format === "stat" ? undefined : file.letter), 2_000));
+function listPage(files: readonly FileChange[], start: number, budget: number): Page {
+  const lines = files.slice(start).map((file) => clip(fileLine(file), 2_000));
   const shown = fittingLines(lines, budget);
   const next = shown.length < lines.length ? start + shown.length : undefined;
   return { text: shown.join("\n"), next, cut: 0 };

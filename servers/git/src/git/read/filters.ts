@@ -27,8 +27,8 @@ export async function refuseFilters(
   const { filters } = await repository.prepared();
   const message = `The filter "${oneLine(filter)}" would have to run on ${firstNames(names, 3)}, which is not allowed. Nothing was changed.`;
   const hint = filters.get(filter)
-    ? "Do this in a terminal, or ask the user to start the server with --filters own, which runs the filters in their own configuration."
-    : "Only the repository defines this filter, so it never runs. Do this in a terminal, or ask the user to define it with git config --global and to start the server with --filters own.";
+    ? "Do this in a terminal, or ask the user to start the server with --filters own."
+    : "Only the repository defines this filter, so it never runs. The user can define it with git config --global.";
   throw failure("filter_needed", message, { hint });
 }
 

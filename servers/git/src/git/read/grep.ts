@@ -4,7 +4,7 @@ import { cursorsOf, fitting, manyLines, oneLine, shortened } from "@refmcp/bound
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, PageQuery, Repository } from "../open/repository.ts";
-import { failure, failureOf } from "../run/errors.ts";
+import { failureOf } from "../run/errors.ts";
 import { counted, pathText, textOf } from "../run/text.ts";
 import { beginningOf, listPosition, searchedCommit } from "./list-files.ts";
 
@@ -43,7 +43,6 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const paths = await pathsIn(repository, query.paths ?? []);
   const { cursor, limit, ...rest } = query;
   const { pattern, fixed_strings } = rest;
-  if (pattern === "" || pattern.includes("\0")) throw badPattern(pattern);
   const cursors = cursorsOf("git_grep", [repository.location.gitDir, rest], listPosition);
   const start = cursors.decode(cursor);
   const oid = await searchedCommit(repository, query.revision, start);
@@ -59,18 +58,11 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const result = await beginningOf(repository, args, 10, skip + limit);
   // An unreadable file is skipped with a message on stderr only.
   if (!result.cut && /^error: /m.test(result.stderr)) throw failureOf(result, "search all files");
-  if (/Perl-compatible regexes|^fatal: (command line|-e option), /m.test(result.stderr))
-    throw badPattern(pattern, result.stderr);
   // Exit code 1: no matches.
   if (!result.cut && result.code > 1) throw failureOf(result, "search");
   const all = parseMatches(result.stdout, oid).slice(skip);
   const matches = oid === undefined ? await withoutLinked(await repository.worktree(), all) : all;
-  let last: string | undefined;
-  const size = ({ path, match }: Match) => {
-    const heading = path === last ? 0 : JSON.stringify(path).length + 25;
-    last = path;
-    return JSON.stringify(match).length + 1 + heading;
-  };
+  const size = ({ path, match }: Match) => path.length + JSON.stringify(match).length + 30;
   const shown = matches.slice(0, Math.min(limit, fitting(matches, budget - 500, size)));
   const following = matches[shown.length];
   const next = skip + (following === undefined ? all.length : all.indexOf(following));
@@ -143,15 +135,4 @@ function parseMatches(output: Buffer, oid: string | undefined): Match[] {
     at = end + 1;
   }
   return matches;
-}
-
-function badPattern(pattern: string, cause = "") {
-  const shown = JSON.stringify(pattern.slice(0, 100));
-  if (!/Perl-compatible regexes/.test(cause))
-    return failure("bad_pattern", `The pattern ${shown} is not a valid regular expression.`, {
-      cause,
-    });
-  const message = `The pattern ${shown} is a Perl regular expression, which this build of git does not support.`;
-  const hint = "Use POSIX extended syntax: [0-9] for \\d, no (?…) and no lazy *?.";
-  return failure("bad_pattern", message, { hint });
 }

@@ -4,19 +4,28 @@ import { cursorsOf, fitting, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Budget, PageQuery, Repository } from "../open/repository.ts";
 import { checked, commitOf, KINDS, lookUp, type NameKind } from "../open/revisions.ts";
-import { lastValue, splitKey } from "../run/config.ts";
+import { splitKey } from "../run/config.ts";
 import { badRevision, failure } from "../run/errors.ts";
-import { groups, records, textOf, withoutPassword } from "../run/text.ts";
+import { groups, textOf, withoutPassword } from "../run/text.ts";
 import { LOG_PLAIN } from "./commits.ts";
 
 /** The ref under which changes keep what they overwrite; its reflog has all of it, until it expires. */
 export const RECOVERY = "refs/refmcp/recovery";
 
+/** A branch, tag, remote, stash, worktree, or an entry of a reflog. */
 export const refShape = z.object({
+  /** Of a stash or reflog entry what git calls it: `stash@{1}`. */
   name: z.string(),
   commit: z.string().optional(),
   date: z.string().optional(),
+  /** Of a reflog entry what happened: "commit: subject", "checkout: moving from a to b". */
   subject: z.string().optional(),
+  current: z.boolean().optional(),
+  upstream: z.string().optional(),
+  ahead: z.number().optional(),
+  behind: z.number().optional(),
+  /** Whether the upstream was deleted. */
+  gone: z.boolean().optional(),
   /** Of a remote, without a password. */
   url: z.string().optional(),
   push_url: z.string().optional(),
@@ -27,27 +36,8 @@ export const refShape = z.object({
 });
 type RefEntry = z.infer<typeof refShape>;
 
-export const branchShape = z.object({
-  name: z.string(),
-  commit: z.string(),
-  date: z.string(),
-  subject: z.string(),
-  current: z.boolean().optional(),
-  remote: z.boolean().optional(),
-  upstream: z.string().optional(),
-  ahead: z.number().optional(),
-  behind: z.number().optional(),
-  upstream_gone: z.boolean().optional(),
-});
-
-export const reflogShape = z.object({
-  selector: z.string(),
-  commit: z.string(),
-  /** What happened: "commit: subject", "checkout: moving from a to b". */
-  action: z.string(),
-  date: z.string(),
-});
-
+/** Of a list of stashes. */
+const MAX_ENTRIES = 10_000;
 const skipped = z.object({ skip: z.int().min(0) });
 
 /** The entries of a list after those of earlier pages, as many as are wanted and fit. */
@@ -72,15 +62,10 @@ interface RefsQuery extends PageQuery {
 
 /** Tags (newest first), remotes, stashes or worktrees. */
 export async function listRefs(repository: Repository, query: RefsQuery, { budget }: Budget) {
-  const lists = { tags, remotes, stashes, worktrees };
   const bound = [repository.location.commonDir, query.kind];
-  const { entries, ...rest } = await pageOf(
-    "git_list_refs",
-    bound,
-    query,
-    budget,
-    async (skip, count) => (await lists[query.kind](repository)).slice(skip, skip + count),
-  );
+  const all = await { tags, remotes, stashes, worktrees }[query.kind](repository);
+  const part = async (skip: number, count: number) => all.slice(skip, skip + count);
+  const { entries, ...rest } = await pageOf("git_list_refs", bound, query, budget, part);
   return { refs: entries, ...rest };
 }
 
@@ -120,27 +105,21 @@ async function remotes(repository: Repository): Promise<RefEntry[]> {
   return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-async function stashes(repository: Repository): Promise<RefEntry[]> {
-  const entries = await reflogOf(repository, "refs/stash");
-  return entries.map(({ commit, action, date }, index) => {
-    return { name: `stash@{${index}}`, commit, date, subject: action };
-  });
-}
+const stashes = (repository: Repository) => reflogOf(repository, "refs/stash", "stash");
 
 async function worktrees(repository: Repository): Promise<RefEntry[]> {
   const list = ["worktree", "list", "--porcelain", "-z"];
   const output = await repository.output(list, "list the worktrees");
-  const entries: RefEntry[] = [];
-  for (const line of records(output).map(textOf)) {
-    const [key, value] = [line.split(" ", 1)[0], oneLine(line.slice(line.indexOf(" ") + 1))];
-    const last = entries.at(-1);
-    if (key === "worktree") entries.push({ name: value, path: value });
-    else if (key === "HEAD" && last !== undefined) last.commit = value.slice(0, 10);
-    else if ((key === "locked" || key === "prunable") && last !== undefined)
-      last.state = value === key ? key : `${key}: ${value}`;
-    else if (key === "branch" && last !== undefined) last.branch = value.replace("refs/heads/", "");
-  }
-  return entries;
+  const blocks = textOf(output).split("\0\0").filter(Boolean);
+  return blocks.map((block) => {
+    const lines = block.split("\0").map(oneLine);
+    const value = (key: string) =>
+      lines.find((line) => line.startsWith(`${key} `))?.slice(key.length + 1);
+    const path = value("worktree") ?? "";
+    const branch = value("branch")?.replace("refs/heads/", "");
+    const state = lines.find((line) => /^(locked|prunable)( |$)/.test(line));
+    return { name: path, path, commit: value("HEAD")?.slice(0, 10), branch, state };
+  });
 }
 
 interface BranchQuery extends PageQuery {
@@ -171,7 +150,7 @@ export async function branches(repository: Repository, query: BranchQuery, { bud
   return { branches: page.entries.filter((row) => row.at(-1) === "").map(branchOf), next_cursor };
 }
 
-function branchOf([ref = "", commit = "", date = "", subject = "", ...rest]: string[]) {
+function branchOf([ref = "", commit = "", date = "", subject = "", ...rest]: string[]): RefEntry {
   const [head, upstream, track = ""] = rest;
   const [ahead, behind] = [/ahead (\d+)/, /behind (\d+)/].map((part) => part.exec(track)?.[1]);
   return {
@@ -180,11 +159,10 @@ function branchOf([ref = "", commit = "", date = "", subject = "", ...rest]: str
     date,
     subject: oneLine(subject),
     current: head === "*" || undefined,
-    remote: ref.startsWith("refs/remotes/") || undefined,
     upstream: upstream || undefined,
     ahead: ahead === undefined ? undefined : Number(ahead),
     behind: behind === undefined ? undefined : Number(behind),
-    upstream_gone: track === "gone" || undefined,
+    gone: track === "gone" || undefined,
   };
 }
 
@@ -202,26 +180,31 @@ export async function reflog(
   const [name, object] = [names[at], objects[at]];
   if (name === undefined) throw badRevision(ref);
   const bound = [repository.location.gitDir, name, object?.oid];
-  return pageOf("git_reflog", bound, query, budget, async (skip, count) => {
-    const entries = await reflogOf(repository, name, [`--skip=${skip}`, `--max-count=${count}`]);
-    return entries.map((entry, index) => ({ ...entry, selector: `${ref}@{${skip + index}}` }));
-  });
+  return pageOf("git_reflog", bound, query, budget, (skip, count) =>
+    reflogOf(repository, name, ref, skip, count),
+  );
 }
 
-/**
- * The entries of a full ref's reflog; none if there is no such ref.
- *
- * @param limits arguments for `git log`
- */
-async function reflogOf(repository: Repository, ref: string, limits: readonly string[] = []) {
+/** The entries of a full ref's reflog, under a shorter name; none if there is no such ref. */
+async function reflogOf(
+  repository: Repository,
+  ref: string,
+  name: string,
+  skip = 0,
+  count = MAX_ENTRIES,
+): Promise<RefEntry[]> {
   const [existing] = await lookUp(repository, [ref]);
   if (existing === undefined) return [];
   const how = ["-g", ...LOG_PLAIN, "--no-patch", "-z", "--date=iso-strict"];
-  const args = ["log", ...how, "--format=%h%x00%gd%x00%gs", ...limits, ref, "--"];
+  const part = ["--format=%h%x00%gd%x00%gs", `--skip=${skip}`, `--max-count=${count}`];
+  const args = ["log", ...how, ...part, ref, "--"];
   const rows = groups(await repository.output(args, "read the reflog"), 3);
-  return rows.map(([commit = "", selector = "", action = ""]) => {
-    return { commit, action: oneLine(action), date: /@\{(.*)\}$/.exec(selector)?.[1] ?? "" };
-  });
+  return rows.map(([commit = "", selector = "", action = ""], index) => ({
+    name: `${name}@{${skip + index}}`,
+    commit,
+    date: /@\{(.*)\}$/.exec(selector)?.[1] ?? "",
+    subject: oneLine(action),
+  }));
 }
 
 /** The name of the current branch; undefined if HEAD is detached. */
@@ -235,23 +218,14 @@ export async function currentBranch(repository: Repository): Promise<string | un
   return result.code === 0 ? result.stdout.toString("utf8").trim() : undefined;
 }
 
-/**
- * The branch that others start from: what origin calls its HEAD, or the first existing of
- * init.defaultBranch, main and master.
- *
- * @returns its full name
- * @throws ToolError `no_default_branch`
- */
+/** The branch that others start from. @throws ToolError `no_default_branch` */
 export async function defaultBranch(repository: Repository): Promise<string> {
-  const list = ["for-each-ref", "--format=%(symref)", "refs/remotes/origin/HEAD"];
-  const [origin] = await repository.lines(list, "read the default branch");
-  const configured = lastValue((await repository.prepared()).config, "init.defaultbranch");
-  const names = [configured ?? "main", "main", "master"].map((name) => `refs/heads/${name}`);
-  const candidates = origin === undefined ? names : [origin, ...names];
-  const existing = await lookUp(repository, candidates);
-  const first = candidates.find((_, index) => existing[index] !== undefined);
-  if (first !== undefined) return first;
-  throw failure("no_default_branch", "There is no origin/HEAD, main or master.");
+  const names = ["refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master"];
+  const objects = await lookUp(repository, names);
+  const name = names.find((_, index) => objects[index] !== undefined);
+  if (name === undefined)
+    throw failure("no_default_branch", "There is no origin/HEAD, main or master.");
+  return name;
 }
 
 /** Checks the name for a new branch or tag (git-check-ref-format). @throws ToolError `bad_name` */

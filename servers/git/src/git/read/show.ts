@@ -6,7 +6,6 @@ import { failure, failureOf } from "../run/errors.ts";
 import { counted, fittingLines, linesAt, pathText, records, textOf } from "../run/text.ts";
 import { indented } from "./commits.ts";
 import { type DiffFormat, type DiffText, diff } from "./diff.ts";
-import { isShallow, SHALLOW } from "./status.ts";
 
 interface ShowQuery {
   readonly revision: string;
@@ -17,14 +16,6 @@ interface ShowQuery {
   readonly start_line?: number | undefined;
   readonly end_line?: number | undefined;
   readonly cursor?: string | undefined;
-}
-
-/** An object, and its content as far as git was read (64 MiB). */
-interface ReadObject {
-  readonly oid: string;
-  readonly type: string;
-  readonly size: number;
-  readonly content: Buffer;
 }
 
 const position = z.object({ oid: z.string(), line: z.int().min(0) });
@@ -38,18 +29,22 @@ export async function show(
   caller: Budget,
 ): Promise<DiffText> {
   const object = await readObject(repository, query.revision);
-  if (object.type === "commit") return showCommit(repository, object.oid, query, caller);
+  if (object.type === "commit") {
+    const { revision: _, start_line, end_line, ...how } = query;
+    const { oid } = object;
+    return diff(repository, { ...how, between: [oid], commit: oid, tool: "git_show" }, caller);
+  }
   if (object.type === "tag") return showTag(repository, textOf(object.content), query, caller);
   if (object.type === "tree") return showTree(repository, object.oid, query, caller);
   return showFile(repository, object, query, caller);
 }
 
 /**
- * What a revision names, and its content, from one process. The name is passed on stdin.
+ * What a revision names, and its content (of at most 64 MiB), from one process. The name is passed on stdin.
  *
  * @throws ToolError `bad_revision`, `ambiguous_name`, `missing_object`
  */
-async function readObject(repository: Repository, revision: string): Promise<ReadObject> {
+async function readObject(repository: Repository, revision: string) {
   const input = `${checked(revision)}\n`;
   const result = await repository.run(["cat-file", "--batch"], { input });
   refuseAmbiguous(result.stderr);
@@ -63,20 +58,6 @@ async function readObject(repository: Repository, revision: string): Promise<Rea
   }
   if (result.code !== 0 && !result.cut) throw failureOf(result, "read the object");
   return { oid, type, size: Number(size), content: stdout.subarray(start, start + Number(size)) };
-}
-
-async function showCommit(
-  repository: Repository,
-  oid: string,
-  query: ShowQuery,
-  caller: Budget,
-): Promise<DiffText> {
-  const { revision: _, start_line, end_line, ...how } = query;
-  const compared = { ...how, between: [oid], commit: oid, tool: "git_show" };
-  const { body, facts, parents = 0 } = await diff(repository, compared, caller);
-  const first = parents > 1 ? "(compared with the first parent) " : "";
-  const shallow = isShallow(repository) ? `(${SHALLOW}; its first commits add every file) ` : "";
-  return { body, facts: `${first}${shallow}${facts}`.trimEnd() };
 }
 
 async function showTag(
@@ -102,9 +83,8 @@ async function showTree(
   const skip = cursors.decode(query.cursor)?.line ?? 0;
   const listing = await repository.output(["ls-tree", "-z", oid], "read the directory");
   const entries = records(listing).map((record) => {
-    const tab = record.indexOf(9);
-    const [mode = "", type = ""] = record.toString("latin1", 0, tab).split(" ");
-    const name = oneLine(pathText(record.subarray(tab + 1)));
+    const [mode = "", type = ""] = record.toString("latin1").split(" ", 2);
+    const name = oneLine(pathText(record.subarray(record.indexOf(9) + 1)));
     return `${mode} ${type} ${name}${type === "tree" ? "/" : ""}`;
   });
   const lines = fittingLines(entries.slice(skip), budget - 500);
@@ -118,7 +98,7 @@ async function showTree(
 /** Lines of a file; a cursor continues the same content even if the file has changed since. */
 async function showFile(
   repository: Repository,
-  found: ReadObject,
+  found: Awaited<ReturnType<typeof readObject>>,
   query: ShowQuery,
   { budget }: Budget,
 ): Promise<DiffText> {

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { fitting } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
@@ -162,47 +162,17 @@ function field(line: Buffer, count: number): Buffer {
 
 /** Cuts the lists to the budget. Conflicts come first, then staged files. */
 function shortened(state: Status, budget: number): Status {
+  const shown = { ...state };
   let remaining = budget - 600 - JSON.stringify(state.notes ?? []).length;
   let leftOut = 0;
-  const cut = <Item>(items: Item[]): Item[] => {
-    const count = remaining <= 0 ? 0 : fitting(items, remaining);
-    remaining -= JSON.stringify(items.slice(0, count)).length;
-    leftOut += items.length - count;
-    return items.slice(0, count);
-  };
-  const { conflicted, staged, unstaged, untracked } = state;
-  const lists = { conflicted: cut(conflicted), staged: cut(staged), unstaged: cut(unstaged) };
-  return { ...state, ...lists, untracked: cut(untracked), left_out: leftOut || undefined };
-}
-
-/** What changes with the status in a git directory. */
-const WATCHED = /^(HEAD|index|packed-refs|MERGE_HEAD|CHERRY_PICK_HEAD|REVERT_HEAD|rebase-merge)$/;
-const SETTLE_MS = 100;
-
-/**
- * Watches HEAD, the index and the refs, and calls `changed` once after each burst of changes.
- *
- * @returns a function that stops it
- */
-export async function watchStatus({ location }: Repository, changed: () => void) {
-  const { watch } = await import("chokidar");
-  const { gitDir, commonDir } = location;
-  const refs = join(commonDir, "refs");
-  const isWatched = (path: string) =>
-    [gitDir, commonDir].includes(path) || path.startsWith(refs) || WATCHED.test(basename(path));
-  const watcher = watch([gitDir, commonDir, refs], {
-    ignoreInitial: true,
-    depth: 8,
-    ignored: (path) => path.endsWith(".lock") || !isWatched(path),
-  });
-  let timer: NodeJS.Timeout | undefined;
-  watcher.on("all", () => {
-    clearTimeout(timer);
-    timer = setTimeout(changed, SETTLE_MS);
-  });
-  await new Promise<void>((resolve) => watcher.once("ready", () => resolve()));
-  return async () => {
-    clearTimeout(timer);
-    await watcher.close();
-  };
+  for (const kind of ["conflicted", "staged", "unstaged", "untracked"] as const) {
+    const items = state[kind].slice(
+      0,
+      remaining <= 0 ? 0 : fitting<unknown>(state[kind], remaining),
+    );
+    remaining -= JSON.stringify(items).length;
+    leftOut += state[kind].length - items.length;
+    Object.assign(shown, { [kind]: items });
+  }
+  return { ...shown, left_out: leftOut || undefined };
 }

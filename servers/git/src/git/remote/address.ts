@@ -108,16 +108,13 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
 
 /** Turns git's progress lines into steps that only increase. */
 export function progressReader(progress: Caller["progress"]): (text: string) => void {
-  let best = -1;
+  let best = 0;
   return (text) => {
-    for (const line of text.split(/[\r\n]/)) {
-      const [, stage, percent] = /^(?:remote: )?([A-Z]\w+)[^:]*:\s+(\d+)%/.exec(line) ?? [];
-      const index = STAGES.indexOf(stage ?? "");
-      if (index === -1 || percent === undefined) continue;
-      const done = index * 100 + Number(percent);
+    for (const [, stage = "", percent] of text.matchAll(/([A-Z]\w+)[^:\r\n]*:\s+(\d+)%/g)) {
+      const done = STAGES.indexOf(stage) * 100 + Number(percent);
       if (done <= best) continue;
       best = done;
-      progress(done, STAGES.length * 100, oneLine(line.replace(/^remote: /, "").slice(0, 100)));
+      progress(done, STAGES.length * 100, `${stage}: ${percent}%`);
     }
   };
 }

@@ -49,7 +49,7 @@ export async function deleteRemoteBranch(
   const { branch_name: name, remote } = query;
   const there = `${remote}/${checked(name)}`;
   const theirs = await fetchedOf(repository, remote, name);
-  const lost = await commitsOnlyIn(repository, theirs, [], { except: there });
+  const lost = await commitsOnlyIn(repository, theirs, there);
   await caller.confirm(
     `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${shortId(theirs)}? ${counted(lost.count, "commit")} on no other branch known here${lost.list}. Its last commit is kept here for recovery.`,
   );

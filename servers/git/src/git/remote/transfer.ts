@@ -1,19 +1,13 @@
-import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { decideHooks, HOOKS, type HookDecision, hookFailure } from "../change/hooks.ts";
-import {
-  checkedOutNotes,
-  newDirectory,
-  pathExists,
-  withoutRepository,
-} from "../change/new-repository.ts";
-import { type Integrated, merge } from "../integrate/integrate.ts";
+import { newDirectory, withoutRepository } from "../change/new-repository.ts";
+import type { Integrated } from "../integrate/end-operation.ts";
+import { merge } from "../integrate/integrate.ts";
 import type { Git } from "../open/git.ts";
 import type { Caller, Repository } from "../open/repository.ts";
 import { headOf, lookUp } from "../open/revisions.ts";
 import { checkRefName, currentBranch } from "../read/refs.ts";
 import { failure, remoteFailure } from "../run/errors.ts";
-import { together } from "../run/run-git.ts";
 import { withoutPassword } from "../run/text.ts";
 import { remoteOptions, remoteUrls } from "./address.ts";
 
@@ -35,7 +29,6 @@ export const cloned = z.object({
   url: z.string(),
   branch: z.string().optional(),
   commit: z.string().optional(),
-  notes: z.array(z.string()).optional(),
 });
 
 /**
@@ -57,13 +50,11 @@ export async function clone(
       ...["--", query.url, path],
     ];
     const result = await run(args, await remoteOptions(git.options, entries, [query.url], caller));
-    if (/already exists and is not an empty directory/.test(result.stderr)) throw pathExists(path);
     if (result.code !== 0) throw remoteFailure(result, "clone");
     done();
     const repository = await git.open(path, caller.signal);
-    const [branch, commit] = await together([currentBranch(repository), headOf(repository)]);
-    const notes = await checkedOutNotes(git, path, caller.signal);
-    return { repository: path, url: withoutPassword(query.url), branch, commit, notes };
+    const [branch, commit] = [await currentBranch(repository), await headOf(repository)];
+    return { repository: path, url: withoutPassword(query.url), branch, commit };
   } catch (error) {
     await undo();
     throw error;
@@ -113,7 +104,7 @@ export async function pull(
   if (branch === undefined) throw detached();
   await fetch(repository, { remote, branch_name: branch, prune: false, tags: false }, caller);
   const revision = `refs/remotes/${remote}/${branch}`;
-  const how = { fast_forward: "only", on_conflict: "abort", skip_hooks } as const;
+  const how = { fast_forward: "only", on_conflict: "abort", action: "start", skip_hooks } as const;
   return merge(repository, { revision, ...how }, caller);
 }
 
@@ -155,11 +146,6 @@ export async function push(
   await checkRefName(repository, "heads", branch);
   if (tag !== undefined) await checkRefName(repository, "tags", tag);
   const found = await lookUp(repository, refs);
-  const missing = lease?.deletes ? undefined : refs.find((_, index) => found[index] === undefined);
-  if (missing !== undefined) {
-    const hint = "git_branch and git_list_refs show what can be pushed.";
-    throw failure("bad_revision", `${oneLine(missing)} does not exist locally.`, { hint });
-  }
   const [before] = await lookUp(repository, [`refs/remotes/${remote}/${branch}`]);
   const hooks =
     lease?.hooks ?? (await decideHooks(repository, HOOKS.push, caller, query.skip_hooks));

@@ -167,12 +167,3 @@ function memoryOf({ pid }: ChildProcess): number {
     return 0;
   }
 }
-
-/**
- * Like `Promise.all`, but if one promise fails, the error is thrown only after the others have
- * settled, so that no process outlives its call.
- */
-export async function together<const Work extends readonly unknown[]>(work: Work) {
-  await Promise.allSettled(work);
-  return Promise.all(work);
-}

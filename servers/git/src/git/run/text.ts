@@ -3,20 +3,9 @@ import { clip, fitting, oneLine } from "@refmcp/boundary/answer";
 
 export { counted } from "@refmcp/boundary/answer";
 
-/**
- * Decodes bytes as UTF-8. A line that is not UTF-8 is read as Latin-1, so that no byte is lost and
- * the rest is still right.
- */
+/** Decodes bytes as UTF-8, or as Latin-1 if they are not UTF-8, so that no byte is lost. */
 export function textOf(bytes: Buffer): string {
-  if (isUtf8(bytes)) return bytes.toString("utf8");
-  return bytes
-    .toString("latin1")
-    .split("\n")
-    .map((line) => {
-      const part = Buffer.from(line, "latin1");
-      return isUtf8(part) ? part.toString("utf8") : line;
-    })
-    .join("\n");
+  return bytes.toString(isUtf8(bytes) ? "utf8" : "latin1");
 }
 
 /**
