@@ -137,7 +137,11 @@ export const tasks: readonly Task[] = [
       "In tidy, combine the last two commits of main into one with the message “Add café and our line”. Show me first that the files stay the same.",
     args: ALL,
     async reference(call) {
-      const steps = [{ commit: "HEAD", action: "squash", message: "Add café and our line" }];
+      const message = "Add café and our line";
+      const steps = [
+        { commit: "HEAD~1", action: "pick" },
+        { commit: "HEAD", action: "squash", message },
+      ];
       const { plan, identical } = dataOf(await call("git_rebase", { ...tidy, steps }));
       return identical === true
         ? call("git_rebase", { ...tidy, apply: plan })
@@ -168,18 +172,5 @@ export const tasks: readonly Task[] = [
       git(world, "upstream.git", "rev-parse", "main") === git(world, "tidy", "rev-parse", "main") &&
       git(world, "upstream.git", "branch", "--list", "news") === "" &&
       git(world, "tidy", "for-each-ref", "refs/refmcp/recovery") !== "",
-  },
-  {
-    name: "complete the history of a CI clone",
-    prompt:
-      "ci is a shallow clone. Fetch its whole history, and tell me the message of its first commit.",
-    args: ALL,
-    async reference(call) {
-      await call("git_fetch", { repo_path: "ci", deepen: 0 });
-      return call("git_log", { repo_path: "ci" });
-    },
-    check: (answer, world) =>
-      answer.includes("First commit") &&
-      git(world, "ci", "rev-parse", "--is-shallow-repository") === "false",
   },
 ];

@@ -215,7 +215,6 @@ export function gitOver(directories: readonly string[], options: Partial<GitOpti
     mayAsk: true,
     protocols: ["https", "ssh"],
     allowedHosts: [],
-    offers: () => true,
     ...options,
   });
 }

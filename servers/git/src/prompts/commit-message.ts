@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { isEmptyDiff, material, prompt, repoName, words } from "../context.ts";
-import { completeRepository, openNamed } from "../git/open/names.ts";
+import { completeRepository, openNamed } from "../git/open/git.ts";
 import { headOf } from "../git/open/revisions.ts";
 import { diff } from "../git/read/diff.ts";
 import { log } from "../git/read/log.ts";

@@ -1,7 +1,7 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { isEmptyDiff, material, prompt, repoName, words } from "../context.ts";
-import { completeRepository, openNamed } from "../git/open/names.ts";
+import { completeRepository, openNamed } from "../git/open/git.ts";
 import { sidesOf } from "../git/open/revisions.ts";
 import { diff } from "../git/read/diff.ts";
 import { log } from "../git/read/log.ts";

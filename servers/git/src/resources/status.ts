@@ -1,5 +1,5 @@
 import { resource } from "../context.ts";
-import { completeRepository, openNamed } from "../git/open/names.ts";
+import { completeRepository, openNamed } from "../git/open/git.ts";
 import { status } from "../git/read/status.ts";
 
 const mimeType = "application/json";

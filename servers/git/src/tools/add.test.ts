@@ -7,8 +7,7 @@ describe("git_add", () => {
   it("stages new, changed and deleted files", async () => {
     const { call, git } = sample();
     git("rm", "--quiet", "--cached", "README.md");
-    const { data, text } = await call("git_add", { files: ["notes.txt", "src", "README.md"] });
-    expect(text.startsWith("Files staged successfully\n")).toBe(true);
+    const { data } = await call("git_add", { files: ["notes.txt", "src", "README.md"] });
     expect(data.staged).toEqual([
       { path: "notes.txt", status: "added" },
       { path: "src/app.ts", status: "modified" },
@@ -81,13 +80,11 @@ describe("git_add", () => {
     expect(error.message).toContain("large.txt");
   });
 
-  it("reports an unknown path, with a suggestion", async () => {
+  it("reports an unknown path", async () => {
     const { call, git } = sample();
     const error = await failureOf(call("git_add", { files: ["notes.txt", "util.ts"] }));
     expect(error).toMatchObject({ kind: "not_found", code: "bad_path" });
-    expect(error.message).toContain(
-      'The file "util.ts" does not exist. Did you mean "src/util.ts"?',
-    );
+    expect(error.message).toContain("util.ts");
     expect(git("diff", "--cached", "--name-only")).not.toContain("notes.txt");
   });
 });

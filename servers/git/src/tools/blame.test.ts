@@ -24,40 +24,6 @@ describe("git_blame", () => {
     expect(text).toContain("(lines 1 to 10)");
   });
 
-  it("ignores whitespace and follows moved or copied lines on request, like git", async () => {
-    const { call, git, write } = sample();
-    const text = Array.from(
-      { length: 12 },
-      (_, index) => `a line that is long enough, number ${index}\n`,
-    );
-    write("long.txt", text.join(""));
-    git("add", "long.txt");
-    git("commit", "--quiet", "-m", "Long");
-    const moved = [...text.slice(8), ...text.slice(0, 8)].map((line, index) =>
-      index % 2 ? ` ${line}` : line,
-    );
-    write("long.txt", moved.join(""));
-    write("copy.txt", text.slice(0, 4).join(""));
-    git("add", ".");
-    git("commit", "--quiet", "-m", "Move");
-    const seen = new Set<string>();
-    for (const path of ["long.txt", "copy.txt"])
-      for (const [args, options] of [
-        [{}, []],
-        [{ ignore_whitespace: true }, ["-w"]],
-        [{ detect_moves: true }, ["-M", "-C"]],
-      ] as const) {
-        const commits = (lines: string) =>
-          lines.match(/^[0-9a-f^]{8}/gm)?.map((one) => one.replace("^", ""));
-        const { text } = await call("git_blame", { path, ...args });
-        expect(commits(text)).toEqual(
-          commits(git("blame", "-s", "--root", "--abbrev=9", ...options, path)),
-        );
-        seen.add(`${path} ${commits(text)}`);
-      }
-    expect(seen.size).toBeGreaterThan(3);
-  });
-
   it("continues a long file by cursor, in the same commit", async () => {
     const { call, git, write } = sample();
     write("long.txt", Array.from({ length: 900 }, (_, index) => `row ${index}\n`).join(""));

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { failureOf, useSample } from "../../test/fixture.ts";
-import { hooksInto } from "../../test/traps.ts";
 
 const sample = useSample("dirty");
 
@@ -22,19 +21,10 @@ describe("git_commit", () => {
   it("commits the staged changes, and reports them", async () => {
     const { call, git } = sample();
     const before = git("rev-parse", "HEAD").trim();
-    const { data, text } = await call("git_commit", { message: "Set x\n\n# kept\n" });
+    const { data } = await call("git_commit", { message: "Set x\n\n# kept\n" });
     const head = git("rev-parse", "HEAD").trim();
-    expect(text.startsWith(`Changes committed successfully with hash ${head}\n`)).toBe(true);
-    expect(data).toEqual({
-      commit: head,
-      branch: "main",
-      before,
-      subject: "Set x",
-      files: 1,
-      insertions: 1,
-      deletions: 1,
-      remaining: "1 unstaged, 1 untracked",
-    });
+    const summary = "1 file changed, 1 insertion(+), 1 deletion(-)";
+    expect(data).toEqual({ commit: head, branch: "main", before, summary });
     expect(git("log", "-1", "--format=%B").trim()).toBe("Set x\n\n# kept");
     expect(git("log", "-1", "--format=%an <%ae>").trim()).toBe("Test <test@example.org>");
   });
@@ -70,7 +60,7 @@ describe("git_commit", () => {
   it("refuses an empty message, an invalid author, and unresolved conflicts", async () => {
     const { call, git } = sample();
     expect((await failureOf(call("git_commit", { message: " \n" }))).code).toBe("bad_message");
-    expect((await failureOf(call("git_commit", { message: "x", author: "--amend" }))).code).toBe(
+    expect((await failureOf(call("git_commit", { message: "x", author: "nobody <>" }))).code).toBe(
       "bad_author",
     );
     git("reset", "--quiet", "--hard");
@@ -144,19 +134,5 @@ describe("git_commit", () => {
     writeFileSync(`${root}/README.md`, "signed\n");
     await call("git_commit", { message: "By the user", files: ["README.md"] });
     expect(git("cat-file", "commit", "HEAD")).toContain("gpgsig");
-    writeFileSync(`${root}/README.md`, "unsigned\n");
-    await call("git_commit", { message: "As the call says", files: ["README.md"], sign: false });
-    expect(git("cat-file", "commit", "HEAD")).not.toContain("gpgsig");
-  });
-
-  it("asks about hooks only if there is something to commit", async () => {
-    const { call, git, root } = sample();
-    hooksInto(`${root}/.git/hooks`, "/bin/true");
-    git("reset", "--quiet");
-    const asked = fakeCall({ agrees: true });
-    expect((await failureOf(call("git_commit", { message: "x" }, asked))).code).toBe(
-      "nothing_to_commit",
-    );
-    expect(asked.questions).toEqual([]);
   });
 });

@@ -24,9 +24,6 @@ describe("git_diff_unstaged", () => {
     expect((await call("git_diff_unstaged", { format: "stat" })).text).toContain(
       "+1 -1 src/app.ts",
     );
-    expect((await call("git_diff_unstaged", { format: "name_status" })).text).toContain(
-      "M src/app.ts",
-    );
   });
 
   it("shows untracked files on request, and writes nothing", async () => {

@@ -39,7 +39,6 @@ describe("git_diff", () => {
         ...(cursor ? { cursor } : {}),
       });
       expect(text.length).toBeLessThanOrEqual(20_000);
-      if (pages === 0) expect(text).toMatch(/^\+3000 -0 part\/huge\.txt$/m);
       seen.push(...text.split("\n").filter((line) => /^\+(?!\d+ -\d+ )/.test(line)));
       cursor = /cursor "([\w-]+)"/.exec(text)?.[1];
       pages += 1;
@@ -67,13 +66,9 @@ describe("git_diff", () => {
   it("begins a list with its total", async () => {
     const { call } = sample();
     const total = "2 files changed, 2 insertions, 1 deletion";
-    for (const [format, files] of [
-      ["stat", "+1 -1 src/app.ts\n+1 -0 src/feature.ts"],
-      ["name_status", "M src/app.ts\nA src/feature.ts"],
-    ]) {
-      const { text } = await call("git_diff", { target: "main...feature", format });
-      expect(text).toBe(`Diff with main...feature:\n${total}\n${files}`);
-    }
+    const files = "+1 -1 src/app.ts\nA +1 -0 src/feature.ts";
+    const { text } = await call("git_diff", { target: "main...feature", format: "stat" });
+    expect(text).toBe(`Diff with main...feature:\n${total}\n${files}`);
   });
 
   it("suggests a name for one that does not exist", async () => {

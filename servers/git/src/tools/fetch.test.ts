@@ -2,7 +2,7 @@ import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, codeOf, commitFiles, failureOf, git } from "../../test/fixture.ts";
 import { serveGit } from "../../test/http-server.ts";
-import { cloned, over, place, servers, upstream, useTestDirectory } from "../../test/upstream.ts";
+import { cloned, over, place, servers, useTestDirectory } from "../../test/upstream.ts";
 
 useTestDirectory();
 
@@ -32,30 +32,6 @@ describe("git_fetch", () => {
     expect(
       await codeOf(callTool(over(), "git_fetch", { repo_path: root, branch_name: "none" })),
     ).toBe("remote_not_found");
-  });
-
-  it("deepens a shallow clone of one branch, and completes it", async () => {
-    const { bare, url } = await upstream();
-    const source = place.path("source");
-    for (let index = 0; index < 6; index++)
-      commitFiles(source, `Step ${index}`, { step: `${index}\n` });
-    git(source, "push", "--quiet", bare, "main");
-    const root = place.path("shallow");
-    git(place.folder, "clone", "--quiet", "--depth=1", `file://${bare}`, root);
-    git(root, "config", "remote.origin.url", url);
-    const deepen = async (count: number) =>
-      (await callTool(over(), "git_fetch", { repo_path: root, deepen: count })).data;
-    expect(await deepen(2)).toMatchObject({ history: 3, shallow: true });
-    const { shallow, history } = await deepen(0);
-    expect([shallow, history]).toEqual([
-      undefined,
-      Number(git(bare, "rev-list", "--count", "main")),
-    ]);
-    expect(git(root, "for-each-ref", "--format=%(refname)", "refs/remotes/origin/feature")).toBe(
-      "",
-    );
-    expect((await deepen(5)).shallow).toBeUndefined();
-    expect(git(root, "rev-parse", "origin/feature")).toBe(git(bare, "rev-parse", "feature"));
   });
 
   it("reports increasing progress", async () => {

@@ -1,7 +1,7 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { callTool, codeOf, commitFiles, failureOf, git, useSample } from "../../test/fixture.ts";
+import { callTool, codeOf, failureOf, git, useSample } from "../../test/fixture.ts";
 import { cloned, over, useTestDirectory } from "../../test/upstream.ts";
 
 const sample = useSample("clean");
@@ -82,12 +82,11 @@ describe("git_delete of a branch", () => {
     expect(git("for-each-ref")).toBe(refs);
   });
 
-  it("names similar branches for one that does not exist, and no tags", async () => {
+  it("takes no tag for a branch", async () => {
     const { call, git } = sample();
     git("tag", "featura");
     const error = await failureOf(call("git_delete", { kind: "branch", name: "featur" }));
-    expect(error.message).toBe('There is no branch "featur". Did you mean feature?');
-    expect(error.hint).toContain("git_branch");
+    expect(error.message).toBe('There is no branch "featur".');
   });
 
   it("does not ask about a branch that is checked out", async () => {
@@ -106,7 +105,7 @@ describe("git_delete of a tag", () => {
     const tag = git("rev-parse", "v1.0").trim();
     const asked = fakeCall({ agrees: true });
     const { data } = await call("git_delete", { kind: "tag", name: "v1.0" }, asked);
-    expect(asked.questions[0]).toContain("annotated tag v1.0");
+    expect(asked.questions[0]).toContain("the tag v1.0");
     expect(git("tag", "--list", "v1.0")).toBe("");
     expect(git("rev-parse", String(data.recovery)).trim()).toBe(tag);
   });
@@ -117,7 +116,7 @@ describe("git_delete of a tag", () => {
     expect((await failureOf(refused)).kind).toBe("denied");
     expect(git("tag", "--list", "v0.9").trim()).toBe("v0.9");
     const missing = await failureOf(call("git_delete", { kind: "tag", name: "v1.1" }));
-    expect(missing.message).toBe('There is no tag "v1.1". Did you mean v1.0 or v0.9?');
+    expect(missing.message).toBe('There is no tag "v1.1".');
     for (const tag_name of ["v7", "-d", "main"])
       expect(
         (await failureOf(call("git_delete", { kind: "tag", name: tag_name }))).code,
@@ -130,7 +129,7 @@ describe("git_delete of a stash", () => {
   it("drops after asking, and the stash can be applied from recovery", async () => {
     const { call, git } = sample();
     const asked = fakeCall({ agrees: true });
-    const { data } = await call("git_delete", { kind: "stash" }, asked);
+    const { data } = await call("git_delete", { kind: "stash", name: "stash@{0}" }, asked);
     expect(asked.questions[0]).toContain("changes in 1 file: README.md?");
     expect(git("stash", "list")).toBe("");
     await call("git_stash_apply", { stash: data.recovery });
@@ -144,9 +143,9 @@ describe("git_delete of a stash", () => {
         (await failureOf(call("git_delete", { kind: "stash", name: stash }))).code,
         stash,
       ).toBe("bad_revision");
-    expect((await failureOf(call("git_delete", { kind: "stash" }, fakeCall()))).kind).toBe(
-      "denied",
-    );
+    expect(
+      (await failureOf(call("git_delete", { kind: "stash", name: "stash@{0}" }, fakeCall()))).kind,
+    ).toBe("denied");
     expect(git("stash", "list")).not.toBe("");
   });
 });
@@ -165,26 +164,6 @@ describe("git_delete of a worktree", () => {
     expect(git("show", `${data.recovery}:fresh.txt`)).toBe("fresh\n");
     expect(git("worktree", "list").trim().split("\n")).toHaveLength(1);
     expect(git("rev-parse", "--verify", "feature").trim()).not.toBe("");
-  });
-
-  it("without a path forgets missing worktrees after asking, and keeps commits that only they have", async () => {
-    const { call, git, place } = sample();
-    expect((await failureOf(call("git_delete", { kind: "worktree" }))).code).toBe("not_a_worktree");
-    git("worktree", "add", "--quiet", place.path("here"), "feature");
-    git("worktree", "add", "--quiet", "--detach", place.path("gone"), "v0.9");
-    const lost = commitFiles(place.path("gone"), "Only there", { x: "x\n" });
-    rmSync(place.path("gone"), { recursive: true });
-    expect(
-      (await failureOf(call("git_delete", { kind: "worktree" }, fakeCall({ agrees: false })))).code,
-    ).toBe("declined");
-    expect(git("worktree", "list")).toContain(place.path("gone"));
-    const asked = fakeCall({ agrees: true });
-    const { data } = await call("git_delete", { kind: "worktree" }, asked);
-    expect(asked.questions[0]).toContain(
-      `1 worktree whose directory is missing: ${place.path("gone")}`,
-    );
-    expect(git("rev-parse", String(data.recovery)).trim()).toBe(lost);
-    expect(git("worktree", "list").trim().split("\n")).toHaveLength(2);
   });
 
   it("removes nothing else", async () => {

@@ -40,42 +40,6 @@ describe("git_grep", () => {
     expect((await call("git_grep", { pattern: "--no-index" })).data.files).toEqual([]);
   });
 
-  it("shows context lines on request, across pages", async () => {
-    const { call, write, git } = sample();
-    write("-- odd\nname.txt", "1\n2\n3 hit\n4\n5\n6\n7 hit\n");
-    git("add", ".");
-    const matches: object[] = [];
-    let cursor: unknown;
-    do {
-      const args = {
-        pattern: "hit|^FOUR$",
-        context_lines: 1,
-        limit: 2,
-        ...(cursor ? { cursor } : {}),
-      };
-      const { data } = await call("git_grep", args);
-      matches.push(...matchesIn(data));
-      cursor = data.next_cursor;
-    } while (cursor !== undefined);
-    const near = (path: string, line: number, text: string) => ({
-      path,
-      line,
-      text,
-      context: true,
-    });
-    const odd = "-- odd\nname.txt";
-    expect(matches).toEqual([
-      near(odd, 2, "2"),
-      { path: odd, line: 3, text: "3 hit" },
-      near(odd, 4, "4"),
-      near(odd, 6, "6"),
-      { path: odd, line: 7, text: "7 hit" },
-      near("src/app.ts", 3, "three"),
-      { path: "src/app.ts", line: 4, text: "FOUR" },
-      near("src/app.ts", 5, "five"),
-    ]);
-  });
-
   it("pages without loss", async () => {
     const { call } = sample();
     const lines: unknown[] = [];

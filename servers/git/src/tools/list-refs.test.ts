@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { failureOf, useSample } from "../../test/fixture.ts";
+import { useSample } from "../../test/fixture.ts";
 
 const sample = useSample("clean");
 
@@ -26,7 +26,7 @@ describe("git_list_refs", () => {
     expect(text).not.toContain("sesame");
   });
 
-  it("lists stashes, worktrees and recovery refs", async () => {
+  it("lists stashes and worktrees", async () => {
     const { call, git, place } = sample();
     expect((await call("git_list_refs", { kind: "stashes" })).data.refs).toMatchObject([
       { name: "stash@{0}", subject: "On main: aside" },
@@ -43,46 +43,10 @@ describe("git_list_refs", () => {
       path: string;
     }[];
     expect(listed.find(({ path }) => path === place.path("twin"))).toMatchObject({
-      state: "locked: on a stick",
+      state: "locked on a stick",
     });
     expect(listed.find(({ path }) => path === place.path("lost"))).toMatchObject({
       state: expect.stringMatching(/^prunable/),
     });
-    expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toEqual([]);
-    await call("git_delete", { kind: "stash" });
-    expect((await call("git_list_refs", { kind: "recovery" })).data.refs).toHaveLength(1);
-  });
-
-  it("refuses a cursor whose position no longer exists", async () => {
-    const { call, git } = sample();
-    const { data } = await call("git_list_refs", { kind: "tags", limit: 1 });
-    git("tag", "-d", "v1.0");
-    const error = await failureOf(
-      call("git_list_refs", { kind: "tags", limit: 1, cursor: data.next_cursor }),
-    );
-    expect(error.code).toBe("stale_cursor");
-  });
-
-  it("finds the nearest tag before a commit and the oldest that contains it, like git describe", async () => {
-    const { call, git } = sample();
-    git("branch", "v1.0", "main");
-    git("tag", "x-1-gabc", "main");
-    const nearest = async (revision: string) =>
-      (await call("git_list_refs", { kind: "tags", revision })).data.refs;
-    for (const revision of ["feature", "main", "conflicting", "v0.9"]) {
-      const [, name, ahead] =
-        /^(.*)-(\d+)-g/.exec(git("describe", "--tags", "--long", revision)) ?? [];
-      const before = expect.objectContaining({ name, ahead: Number(ahead) });
-      expect(await nearest(revision), revision).toContainEqual(before);
-    }
-    expect(await nearest("feature")).toHaveLength(1);
-    const release = git("describe", "--contains", "main~2").replace(/[~^].*\n/, "");
-    expect(await nearest("main~2")).toMatchObject([{ name: release }]);
-    git("tag", "-d", "v0.9", "v1.0", "x-1-gabc");
-    expect(await nearest("main")).toEqual([]);
-    expect(
-      (await failureOf(call("git_list_refs", { kind: "stashes", revision: "main" }))).code,
-    ).toBe("bad_argument");
-    expect((await failureOf(nearest("--all"))).code).toBe("bad_revision");
   });
 });

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { commitFiles, failureOf, git as gitIn, useSample } from "../../test/fixture.ts";
+import { hooksInto } from "../../test/traps.ts";
 
 const sample = useSample("clean");
 
@@ -23,6 +24,12 @@ function withCommits() {
   return { ...one, state, subjects, head: one.git("rev-parse", "HEAD").trim() };
 }
 
+/** A step for each of the last commits, oldest first. */
+const picks = (count: number) =>
+  Array.from({ length: count }, (_, index) => {
+    return { commit: `HEAD~${count - 1 - index}`, action: "pick" };
+  });
+
 describe("git_rebase", () => {
   it("previews and moves nothing, then applies exactly that, and its undo works", async () => {
     const { call, git, state, subjects, head } = withCommits();
@@ -31,9 +38,9 @@ describe("git_rebase", () => {
       { commit: "HEAD~3", action: "reword", message: "New a" },
       { commit: "HEAD~1", action: "squash", message: "Both\n\nWith a body" },
     ];
-    const { data } = await call("git_rebase", {
-      steps: [...steps.slice(0, 1), { commit: "HEAD~2", action: "pick" }, ...steps.slice(1)],
-    });
+    const [first, second] = steps;
+    const all = [first, { commit: "HEAD~2", action: "pick" }, second, ...picks(1)];
+    const { data } = await call("git_rebase", { steps: all });
     expect(state()).toBe(unchanged);
     expect(data).toMatchObject({ branch: "main", before: head, applied: false, identical: true });
     expect(String(data.range_diff)).toContain("+    New a");
@@ -56,7 +63,7 @@ describe("git_rebase", () => {
     const facts = () => git("log", "-1", "--format=%T %an <%ae> %ad %B");
     const original = facts();
     const { data } = await call("git_rebase", {
-      steps: [{ commit: "HEAD~2", action: "reword", message: "New c" }],
+      steps: [{ commit: "HEAD~2", action: "reword", message: "New c" }, ...picks(2)],
     });
     await call("git_rebase", { apply: data.plan });
     expect(facts()).toBe(original);
@@ -64,13 +71,21 @@ describe("git_rebase", () => {
 
   it("combines a commit with the one before it, and drops one", async () => {
     const { call, git, subjects, root } = withCommits();
-    const fixed = await call("git_rebase", { steps: [{ commit: "HEAD", action: "fixup" }] });
+    const fixed = await call("git_rebase", {
+      steps: [
+        { commit: "HEAD~1", action: "pick" },
+        { commit: "HEAD", action: "fixup" },
+      ],
+    });
     expect(fixed.data.identical).toBe(true);
     expect(git("log", "-1", "--format=%s", String(fixed.data.after)).trim()).toBe("Add c");
     const { data } = await call("git_rebase", { steps: [{ commit: "HEAD", action: "drop" }] });
     expect(data).toMatchObject({
       identical: false,
-      difference: ["+0 -1 d.txt", "+1 -1 src/line.ts"],
+      files: [
+        { path: "d.txt", status: "deleted" },
+        { path: "src/line.ts", status: "modified" },
+      ],
     });
     await call("git_rebase", { apply: data.plan });
     expect(subjects()).toEqual(["Add a", "Add b", "Add c"]);
@@ -86,15 +101,7 @@ describe("git_rebase", () => {
     });
     const { data } = await call("git_rebase", { steps });
     expect(data.plan).toBeUndefined();
-    expect(data.applying).toMatch(/^\w{10} Add c \(1 of 4\)$/);
-    expect(data.conflicts).toEqual([
-      {
-        path: "src/line.ts",
-        kind: "deleted by us",
-        base: "top\nb\nend\n",
-        theirs: "top\nc\nend\n",
-      },
-    ]);
+    expect(data.conflicted).toEqual(["src/line.ts"]);
     expect(state()).toBe(unchanged);
   });
 
@@ -159,62 +166,39 @@ describe("git_rebase", () => {
         { commit: "HEAD~2", action: "pick" },
       ]),
     ).toBe("bad_steps");
+    expect(await codeFor([{ commit: "HEAD", action: "squash" }])).toBe("bad_steps");
     expect(await codeFor([{ commit: "HEAD", action: "drop" }], { branch_name: "--all" })).toBe(
       "bad_revision",
     );
     expect(await codeFor([{ commit: "--all", action: "drop" }])).toBe("bad_revision");
     git("merge", "--quiet", "--no-edit", "feature");
-    expect(await codeFor([{ commit: "HEAD~1", action: "drop" }])).toBe("merge_in_range");
+    expect(await codeFor([{ commit: "HEAD", action: "drop" }])).toBe("merge_in_range");
     git("checkout", "--quiet", "--detach");
     expect(await codeFor([{ commit: "HEAD", action: "drop" }])).toBe("detached_head");
   });
 
-  it("warns about published commits, and rewrites the first commit", async () => {
-    const { call, git } = withCommits();
-    git("update-ref", "refs/remotes/origin/main", "HEAD~1");
-    const { data } = await call("git_rebase", {
-      steps: [{ commit: "HEAD~1", action: "reword", message: "x" }],
-    });
-    expect(data.notes).toEqual([
-      expect.stringMatching(/published on a remote branch: 1 of 2 commits/),
-    ]);
-    const first = git("rev-list", "--max-parents=0", "HEAD").trim();
-    const root2 = await call("git_rebase", {
-      steps: [{ commit: first, action: "reword", message: "New first" }],
-    });
-    expect(root2.data).toMatchObject({ identical: true });
-    expect(git("log", "--max-parents=0", "--format=%s", String(root2.data.after)).trim()).toBe(
+  it("rewrites the first commit", async () => {
+    const { call, git } = sample();
+    const steps = [{ commit: "HEAD~2", action: "reword", message: "New first" }, ...picks(2)];
+    const { data } = await call("git_rebase", { steps });
+    expect(data).toMatchObject({ identical: true });
+    expect(git("log", "--max-parents=0", "--format=%s", String(data.after)).trim()).toBe(
       "New first",
     );
   });
 
-  it("lets commit-msg check new messages, and refuses if nobody can be asked", async () => {
-    const { call, root, git } = withCommits();
-    mkdirSync(join(root, ".git", "hooks"), { recursive: true });
-    const hook = join(root, ".git", "hooks", "commit-msg");
-    writeFileSync(
-      hook,
-      '#!/bin/sh\ngrep -q bad "$1" && echo "no bad words" && exit 1\necho "Checked: yes" >> "$1"\n',
-    );
-    chmodSync(hook, 0o755);
-    const steps = (message: string) => ({ steps: [{ commit: "HEAD", action: "reword", message }] });
-    const { data } = await call("git_rebase", steps("Good"));
-    expect(git("log", "-1", "--format=%B", String(data.after)).trim()).toBe("Good\nChecked: yes");
-    const rejected = await failureOf(call("git_rebase", steps("bad")));
-    expect(rejected).toMatchObject({
-      code: "hook_failed",
-      message: expect.stringContaining("no bad words"),
-    });
-    expect((await failureOf(call("git_rebase", steps("Good"), fakeCall()))).code).toBe(
-      "hook_needed",
-    );
-    const skipped = await call("git_rebase", { ...steps("bad"), skip_hooks: true }, fakeCall());
-    expect(skipped.data.notes).toEqual(["Did not run the hooks commit-msg: skip_hooks."]);
+  it("is refused if hooks would run and nobody can be asked", async () => {
+    const { call, root } = withCommits();
+    hooksInto(join(root, ".git", "hooks"), "/bin/true");
+    const query = { steps: picks(1) };
+    expect((await failureOf(call("git_rebase", query, fakeCall()))).code).toBe("hook_needed");
+    const skipped = await call("git_rebase", { ...query, skip_hooks: true }, fakeCall());
+    expect(String(skipped.data.notes)).toMatch(/^Did not run the hooks .*: skip_hooks\.$/);
   });
 });
 
 describe("git_rebase in the working tree", () => {
-  it("stays open on request with conflicts as data, and continues or skips", async () => {
+  it("stays open on request with conflicts, and continues or skips", async () => {
     const { call, git, write } = sample();
     const head = git("rev-parse", "HEAD").trim();
     const stop = async () =>
@@ -223,14 +207,7 @@ describe("git_rebase in the working tree", () => {
     expect(data).toMatchObject({
       before: head,
       conflicted: ["src/app.ts"],
-      conflicts: [
-        {
-          path: "src/app.ts",
-          kind: "both modified",
-          hunks: [{ line: 2, base: "two\n", ours: "THEIRS\n", theirs: "OURS\n" }],
-        },
-      ],
-      applying: `${head.slice(0, 10)} Our line (1 of 1)`,
+      diff: expect.stringContaining("+ OURS"),
     });
     expect(git("rev-parse", String(data.recovery)).trim()).toBe(head);
     write("src/app.ts", "resolved\n");

@@ -10,8 +10,8 @@ describe("git_reflog", () => {
     git("reset", "--quiet", "--hard", "v0.9");
     const { data } = await call("git_reflog", { limit: 2 });
     expect(data.entries).toMatchObject([
-      { selector: "HEAD@{0}", action: "reset: moving to v0.9" },
-      { selector: "HEAD@{1}", commit: head.slice(0, 10) },
+      { name: "HEAD@{0}", subject: "reset: moving to v0.9" },
+      { name: "HEAD@{1}", commit: head.slice(0, 10) },
     ]);
   });
 
@@ -23,9 +23,7 @@ describe("git_reflog", () => {
       limit: 1,
       cursor: first.data.next_cursor,
     });
-    expect(second.data.entries).toMatchObject([
-      { selector: "main@{1}", action: "commit: Add café" },
-    ]);
+    expect(second.data.entries).toMatchObject([{ name: "main@{1}", subject: "commit: Add café" }]);
   });
 
   it("does not accept an option as a name", async () => {
@@ -41,8 +39,8 @@ describe("git_reflog", () => {
       await call("git_restore", { files: ["README.md"] });
     }
     const { data } = await call("git_reflog", { ref: "recovery" });
-    const entries = data.entries as { commit: string; action: string }[];
-    expect(entries.map(({ action }) => action)).toEqual(["before restore", "before restore"]);
+    const entries = data.entries as { commit: string; subject: string }[];
+    expect(entries.map(({ subject }) => subject)).toEqual(["before restore", "before restore"]);
     expect(git("show", `${entries[1]?.commit}:README.md`)).toBe("first\n");
     expect(git("for-each-ref", "--format=%(refname)", "refs/refmcp").trim()).toBe(
       "refs/refmcp/recovery",

@@ -1,3 +1,4 @@
+import { realpathSync, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { sized } from "@refmcp/boundary/answer";
@@ -9,7 +10,6 @@ import {
   parseConfig,
 } from "../run/config.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { isSettled, stateOf } from "./file-state.ts";
 import { type Configuration, type Machine, type Place, spawnGit } from "./machine.ts";
 
 const MAX_CONFIGURATIONS = 50;
@@ -103,4 +103,38 @@ async function refuseIncludes(machine: Machine, place: Place, file: string): Pro
   throw failure("unsafe_config", "The repository's configuration includes another file.", {
     hint: "The included settings could change with the branch. The user can move them into .git/config, or into their own configuration.",
   });
+}
+
+const MISSING = "missing";
+
+/** Identifies a file's content without reading it. */
+export function stateOf(file: string): string {
+  try {
+    const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
+    return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
+  } catch {
+    return MISSING;
+  }
+}
+
+/**
+ * Whether a file with this state at that time must get another one if it changes: a second change
+ * within the resolution of the file system's clock (two seconds on FAT) would not show.
+ *
+ * @param time in milliseconds
+ */
+export function isSettled(state: string, time: number): boolean {
+  const [, , , changed] = state.split(" ");
+  if (changed === undefined) return true;
+  const isCoarse = changed.endsWith("000000000");
+  return Number(BigInt(changed) / 1_000_000n) < time - (isCoarse ? 2_100 : 50);
+}
+
+/** A file's real path; the path itself if there is no such file. */
+export function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
 }

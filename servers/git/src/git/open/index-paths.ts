@@ -2,7 +2,7 @@ import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { pathText, records, stagedEntry } from "../run/text.ts";
-import { isSettled, stateOf } from "./file-state.ts";
+import { isSettled, stateOf } from "./configuration.ts";
 import { isGitName } from "./git-directory.ts";
 import type { Machine } from "./machine.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isQuoted, pathsIn } from "./paths.ts";
+import { pathsIn } from "./paths.ts";
 import type { Repository } from "./repository.ts";
 
 const ROOT = process.platform === "win32" ? "C:\\work\\repo" : "/work/repo";
@@ -36,13 +36,5 @@ describe("pathsIn", () => {
       "a\0b",
     ])
       await expect(pathIn(path), JSON.stringify(path)).rejects.toThrow();
-  });
-});
-
-describe("isQuoted", () => {
-  it("recognizes git's quoting of a name that is not UTF-8", () => {
-    expect(isQuoted('"na\\357ve"')).toBe(true);
-    expect(isQuoted('"quoted"')).toBe(false);
-    expect(isQuoted("plain")).toBe(false);
   });
 });

@@ -5,8 +5,7 @@ import { type ConfigEntry, type ConfigPair, isTrue, lastValue } from "../run/con
 import { failure, failureOf, outside } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
 import { linesOf, pathText, records } from "../run/text.ts";
-import { configurationOf } from "./configuration.ts";
-import { realOf } from "./file-state.ts";
+import { configurationOf, realOf } from "./configuration.ts";
 import { refuseInTree } from "./git-directory.ts";
 import { submodulesIn } from "./index-paths.ts";
 import type { Location } from "./locate.ts";

@@ -28,16 +28,8 @@ export const commitShape = z.object({
 });
 type ShownCommit = z.infer<typeof commitShape>;
 
-/** A commit as git prints it. */
-export interface Commit extends ShownCommit {
-  readonly oid: string;
-  readonly author: string;
-  readonly email: string;
-  readonly date: string;
-  readonly parents: string[] | undefined;
-  /** What git prints after the commit: files, or a patch. */
-  readonly rest: string;
-}
+/** A commit as git prints it, and how it changed the lines that were asked for. */
+export type Commit = ReturnType<typeof commitOfFields> & { readonly diff?: string };
 
 /** Characters; git_show has the rest. */
 const MAX_MESSAGE = 1_000;
@@ -72,7 +64,7 @@ export function commitPrinter() {
   };
 }
 
-function commitOfFields(fields: readonly string[], maxMessage: number): Commit {
+function commitOfFields(fields: readonly string[], maxMessage: number) {
   const [oid = "", id = "", author = "", email = "", date = "", parents = "", refs = ""] = fields;
   const message = manyLines((fields[FIELDS.length - 1] ?? "").trimEnd());
   const shown = clip(message, maxMessage);
@@ -86,6 +78,7 @@ function commitOfFields(fields: readonly string[], maxMessage: number): Commit {
     parents: parents.includes(" ") ? parents.split(" ") : undefined,
     refs: refs === "" ? undefined : refs.split(", ").slice(0, MAX_REFS),
     message: shown.length === message.length ? message : `${shown}…`,
+    /** What git prints after the commit: files, or a patch. */
     rest: fields.slice(FIELDS.length).join("\0"),
   };
 }

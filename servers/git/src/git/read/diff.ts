@@ -21,9 +21,7 @@ import { commitPrinter, headerOf, LOG_PLAIN, shownAs } from "./commits.ts";
 import { FILE_START, hunksIn } from "./patch.ts";
 import { isShallow, SHALLOW } from "./status.ts";
 
-export type DiffFormat = "patch" | "stat";
-
-interface DiffQuery {
+export interface DiffQuery {
   /**
    * What to compare: `--cached`, or revisions, or nothing for the working tree with the index.
    */
@@ -34,7 +32,7 @@ interface DiffQuery {
   readonly commit?: string;
   readonly context_lines?: number;
   readonly paths?: readonly string[] | undefined;
-  readonly format?: DiffFormat;
+  readonly format?: "patch" | "stat";
   readonly ignore_whitespace?: boolean;
   readonly include_untracked?: boolean;
   readonly cursor?: string | undefined;
@@ -170,23 +168,11 @@ export async function addUntracked(
   await repository.output(add, "look at the untracked files", options);
 }
 
-/** A text, where to continue (undefined at the end), and how many of its lines are cut. */
-interface Page {
-  readonly text: string;
-  readonly next: number | undefined;
-  readonly cut: number;
-}
-
 /**
  * As many whole files from a byte of the patch on as fit; if the first one does not, as many of its
  * hunks or lines as fit. Ids are at the end of the hunks' headers, where programs that apply patches ignore them.
  */
-function patchPage(
-  patch: Buffer,
-  context: number | undefined,
-  start: number,
-  budget: number,
-): Page {
+function patchPage(patch: Buffer, context: number | undefined, start: number, budget: number) {
   const ids = new Map<number, string>();
   if (context !== undefined) for (const { at, id } of hunksIn(patch, context)) ids.set(at, id);
   const maxLine = Math.max(500, Math.floor(budget / 4));
@@ -205,7 +191,7 @@ function patchPage(
   };
 }
 
-function listPage(files: readonly FileChange[], start: number, budget: number): Page {
+function listPage(files: readonly FileChange[], start: number, budget: number) {
   const lines = files.slice(start).map((file) => clip(fileLine(file), 2_000));
   const shown = fittingLines(lines, budget);
   const next = shown.length < lines.length ? start + shown.length : undefined;

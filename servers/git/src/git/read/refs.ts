@@ -56,14 +56,16 @@ async function pageOf<Entry>(
   return { entries: entries.slice(0, count), next_cursor: next };
 }
 
-interface RefsQuery extends PageQuery {
-  readonly kind: "tags" | "remotes" | "stashes" | "worktrees";
-}
+const LISTS = { tags, remotes, stashes, worktrees };
 
 /** Tags (newest first), remotes, stashes or worktrees. */
-export async function listRefs(repository: Repository, query: RefsQuery, { budget }: Budget) {
+export async function listRefs(
+  repository: Repository,
+  query: PageQuery & { kind: keyof typeof LISTS },
+  { budget }: Budget,
+) {
   const bound = [repository.location.commonDir, query.kind];
-  const all = await { tags, remotes, stashes, worktrees }[query.kind](repository);
+  const all = await LISTS[query.kind](repository);
   const part = async (skip: number, count: number) => all.slice(skip, skip + count);
   const { entries, ...rest } = await pageOf("git_list_refs", bound, query, budget, part);
   return { refs: entries, ...rest };
@@ -105,7 +107,9 @@ async function remotes(repository: Repository): Promise<RefEntry[]> {
   return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-const stashes = (repository: Repository) => reflogOf(repository, "refs/stash", "stash");
+function stashes(repository: Repository): Promise<RefEntry[]> {
+  return reflogOf(repository, "refs/stash", "stash");
+}
 
 async function worktrees(repository: Repository): Promise<RefEntry[]> {
   const list = ["worktree", "list", "--porcelain", "-z"];

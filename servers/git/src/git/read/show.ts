@@ -5,17 +5,12 @@ import { checked, objectOf, refuseAmbiguous } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted, fittingLines, linesAt, pathText, records, textOf } from "../run/text.ts";
 import { indented } from "./commits.ts";
-import { type DiffFormat, type DiffText, diff } from "./diff.ts";
+import { type DiffQuery, type DiffText, diff } from "./diff.ts";
 
-interface ShowQuery {
+interface ShowQuery extends Omit<DiffQuery, "between" | "commit" | "tool"> {
   readonly revision: string;
-  readonly context_lines?: number;
-  readonly format?: DiffFormat;
-  readonly ignore_whitespace?: boolean;
-  readonly paths?: readonly string[] | undefined;
   readonly start_line?: number | undefined;
   readonly end_line?: number | undefined;
-  readonly cursor?: string | undefined;
 }
 
 const position = z.object({ oid: z.string(), line: z.int().min(0) });

@@ -3,9 +3,9 @@ import { randomBytes } from "node:crypto";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { existsSync, writeFileSync } from "node:fs";
 import type { ToolError } from "@refmcp/boundary/answer";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isRunning, type Scratch, scratch } from "../../../test/fixture.ts";
-import { type GitRun, runGit, together } from "./run-git.ts";
+import { type GitRun, runGit } from "./run-git.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -127,19 +127,6 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
     await expect(start("true", { signal: call.signal })).rejects.toThrow("enough");
   });
 
-  it("refuses a process without its own group, and ends it", async () => {
-    const kill = process.kill.bind(process);
-    let pid = 0;
-    const spy = vi.spyOn(process, "kill").mockImplementation((target, signal) => {
-      if (target >= 0 || signal !== 0) return kill(target, signal);
-      pid = -target;
-      throw new Error("no such group");
-    });
-    await expect(start("sleep 600")).rejects.toThrow(/process group/);
-    spy.mockRestore();
-    await expect.poll(() => isRunning(pid)).toBe(false);
-  });
-
   it("explains why git could not be started", async () => {
     const code = (more: Partial<GitRun>) =>
       start("true", more).catch((error: ToolError) => error.code);
@@ -149,18 +136,6 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
     expect(await code({ args: ["-c", "a\0b"] })).toBe("bad_argument");
   });
 });
-
-it.skipIf(process.platform === "win32")(
-  "concurrent work ends before the failure of one part is reported",
-  async () => {
-    let said = "";
-    const slow = run("sleep 0.2; echo done", (text) => {
-      said += text;
-    });
-    await expect(together([Promise.reject(new Error("a part")), slow])).rejects.toThrow("a part");
-    expect(said).toBe("done\n");
-  },
-);
 
 /** Blocks this thread. */
 function pause(milliseconds: number): void {
