@@ -82,10 +82,7 @@ export const diffFields = {
   format: choice(["patch", "stat"], "stat only lists the files."),
   ignore_whitespace: flag("Ignore whitespace changes."),
 };
-export const onConflict = choice(
-  ["abort", "keep"],
-  "abort changes nothing; keep leaves conflicts in files.",
-);
+export const onConflict = choice(["abort", "keep"], "keep leaves conflicts, abort nothing.");
 export const action = choice(
   ["start", "continue", "skip", "abort"],
   "After conflicts: continue, skip or abort.",

@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { resource } from "../context.ts";
 import { completeRepository, openNamed } from "../git/open/git.ts";
 import { status } from "../git/read/status.ts";
@@ -15,7 +17,8 @@ export default resource({
     return JSON.stringify(await status(repository, {}, call), undefined, 2);
   },
   async list(git) {
-    const names = await Promise.all((await git.repositories()).map((path) => git.nameOf(path)));
+    const trees = (await git.repositories()).filter((path) => existsSync(join(path, ".git")));
+    const names = await Promise.all(trees.map((path) => git.nameOf(path)));
     const resources = names.map((name) => {
       const uri = `git://${encodeURIComponent(name)}/status`;
       return { uri, name, title: `Status of ${name}`, mimeType };

@@ -70,10 +70,4 @@ describe("git_diff", () => {
     const { text } = await call("git_diff", { target: "main...feature", format: "stat" });
     expect(text).toBe(`Diff with main...feature:\n${total}\n${files}`);
   });
-
-  it("suggests a name for one that does not exist", async () => {
-    const error = await failureOf(sample().call("git_diff", { target: "featur" }));
-    expect(error).toMatchObject({ kind: "not_found", code: "bad_revision" });
-    expect(error.message).toContain("feature");
-  });
 });

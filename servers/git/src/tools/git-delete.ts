@@ -14,7 +14,9 @@ export default tool({
   openWorld: true,
   toolset: "danger",
   input: {
-    kind: z.enum(["branch", "tag", "stash", "worktree"]).describe("What to delete."),
+    kind: z
+      .enum(["branch", "tag", "stash", "worktree"])
+      .describe("A branch, tag, stash or worktree."),
     name: z.string().min(1).max(4_000).describe("Name, stash@{0}, or a worktree's directory."),
     remote: option("Delete the branch on this remote. Default: the local branch."),
     skip_hooks: skipHooks,

@@ -11,11 +11,9 @@ describe("git_init", () => {
       path: place.path("a", "b"),
       initial_branch: "trunk",
     });
-    expect(data).toEqual({ repository: place.path("a", "b"), branch: "trunk", bare: false });
+    expect(data).toEqual({ repository: place.path("a", "b"), branch: "trunk" });
     expect(existsSync(place.path("a", "b", ".git", "HEAD"))).toBe(true);
     expect(existsSync(place.path("a", "b", ".git", "hooks"))).toBe(false);
-    await callTool(over, "git_init", { path: place.path("c.git"), bare: true });
-    expect(existsSync(place.path("c.git", "HEAD"))).toBe(true);
   });
 
   it("refuses an existing repository, an invalid branch, and a path outside", async () => {

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { flag, option, tool } from "../context.ts";
+import { option, tool } from "../context.ts";
 import { init } from "../git/change/new-repository.ts";
 
 export default tool({
@@ -11,8 +11,7 @@ export default tool({
   input: z.strictObject({
     path: z.string().min(1).describe("Directory; created if missing."),
     initial_branch: option("Name of the first branch."),
-    bare: flag("Without a working tree."),
   }),
-  output: z.object({ repository: z.string(), branch: z.string(), bare: z.boolean() }),
+  output: z.object({ repository: z.string(), branch: z.string() }),
   run: (query, git, call) => init(git, query, call),
 });

@@ -11,10 +11,7 @@ export default tool({
   input: {
     revision: option("Branch or commit, e.g. origin/main."),
     message: option("Message of the merge commit."),
-    fast_forward: choice(
-      ["allow", "only", "never"],
-      "only: else refuse; never: always a merge commit.",
-    ),
+    fast_forward: choice(["allow", "only", "never"], "only: or fail; never: always merge."),
     on_conflict: onConflict,
     action,
     skip_hooks: skipHooks,

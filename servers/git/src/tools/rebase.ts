@@ -18,14 +18,10 @@ export default tool({
   input: {
     branch_name: option("Default: the current branch."),
     onto: option("Put the commits that this branch or commit lacks on it."),
-    steps: z
-      .array(step)
-      .max(200)
-      .default([])
-      .describe("One for each commit from the oldest to the last, in the new order."),
+    steps: z.array(step).max(200).default([]).describe("One for each commit, in the new order."),
     apply: option("The plan of a previous call."),
     on_conflict: onConflict.describe(
-      "abort only shows conflicts; keep rebases in the working tree and stops at them.",
+      "abort only shows conflicts; keep stops at them in the files.",
     ),
     action,
     skip_hooks: skipHooks,

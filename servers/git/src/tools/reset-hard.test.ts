@@ -15,7 +15,7 @@ describe("git_reset_hard", () => {
       /^Reset main from [0-9a-f]{10} to [0-9a-f]{10}\? This discards 1 commit: "\w+ Our line"\./,
     );
     expect(call.questions[0]).toContain(
-      "Uncommitted changes in 2 files are discarded: src/app.ts, src/util.ts.",
+      "Uncommitted changes are discarded in 2 files: src/app.ts, src/util.ts.",
     );
   });
 

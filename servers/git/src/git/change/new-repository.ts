@@ -52,7 +52,7 @@ export async function newDirectory(git: Git, path: string) {
 /** Makes a new repository, without any template. */
 export async function init(
   git: Git,
-  query: { path: string; initial_branch?: string | undefined; bare: boolean },
+  query: { path: string; initial_branch?: string | undefined },
   { signal }: Pick<Caller, "signal">,
 ) {
   const { path, undo, done } = await newDirectory(git, query.path);
@@ -63,12 +63,16 @@ export async function init(
     const { entries, run } = await withoutRepository(git, path, signal);
     const branch = query.initial_branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
     checkRefText("heads", branch);
-    const bare = query.bare ? ["--bare"] : [];
-    const how = ["--quiet", "--template=", `--initial-branch=${branch}`, ...bare];
-    const result = await run(["init", ...how, path]);
+    const result = await run([
+      "init",
+      "--quiet",
+      "--template=",
+      `--initial-branch=${branch}`,
+      path,
+    ]);
     if (result.code !== 0) throw failureOf(result, "create the repository");
     done();
-    return { repository: path, branch, bare: query.bare };
+    return { repository: path, branch };
   } catch (error) {
     await undo();
     throw error;

@@ -70,9 +70,7 @@ export async function merge(
 }
 
 const nothingTo = (operation: string, argument: string) =>
-  failure("bad_argument", `${argument} is missing: what to ${operation}.`, {
-    hint: `Pass ${argument}, or action to end the ${operation} in progress.`,
-  });
+  failure("bad_argument", `${argument} is missing: what to ${operation}.`);
 
 const IS_EMPTY = /^The previous cherry-pick is now empty/m;
 

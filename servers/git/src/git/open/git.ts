@@ -21,7 +21,7 @@ export class Git {
   readonly guard: PathGuard;
   readonly #changing = new Line();
   readonly #reading = new Line(MAX_READS);
-  #machine: Promise<Machine> | undefined;
+  #machine: Machine | undefined;
 
   constructor(options: GitOptions) {
     this.options = options;
@@ -73,17 +73,11 @@ export class Git {
   }
 
   /** Finds git, once. @throws ToolError `git_missing` */
-  machine(): Promise<Machine> {
-    this.#machine ??= this.#find().catch((error: unknown) => {
-      this.#machine = undefined;
-      throw error;
-    });
+  async machine(): Promise<Machine> {
+    const program = this.#machine?.program ?? (await findGit(this.options.env));
+    const { options } = this;
+    this.#machine ??= { program, options, configurations: new Map(), indexes: new Map() };
     return this.#machine;
-  }
-
-  async #find(): Promise<Machine> {
-    const program = await findGit(this.options.env);
-    return { program, options: this.options, configurations: new Map(), indexes: new Map() };
   }
 
   /** The repositories in scope: the allowed directories, or those just below them. Sorted. */

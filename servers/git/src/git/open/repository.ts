@@ -98,12 +98,6 @@ export class Repository {
     throw failure("bare_repository", message);
   }
 
-  /** Whether a file that the configuration names may be read. */
-  async isInside(path: string): Promise<boolean> {
-    const { worktree } = await this.prepared();
-    return this.options.guard.contains(realOf(resolve(worktree ?? this.location.gitDir, path)));
-  }
-
   /** Runs git; resolves with any exit code. */
   async run(args: Arguments, options: RunOptions = {}): Promise<GitResult> {
     const { worktree, overrides } = await this.prepared();

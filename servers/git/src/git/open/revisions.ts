@@ -1,4 +1,4 @@
-import { nearest, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { badRevision, failure, failureOf, noCommits } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
 import type { Repository } from "./repository.ts";
@@ -132,7 +132,7 @@ export function sidesOf(text: string): string[] {
   return range === undefined ? [text] : [range.from, range.to];
 }
 
-/** @throws ToolError `no_commits` for HEAD of an unborn branch, else `bad_revision` with near names */
+/** @throws ToolError `no_commits` for HEAD of an unborn branch, else `bad_revision` */
 async function explainMissing(repository: Repository, revision: string): Promise<never> {
   if (/^(HEAD|@)$/.test(revision)) throw noCommits();
   const [existing] = await lookUp(repository, [revision]);
@@ -141,9 +141,7 @@ async function explainMissing(repository: Repository, revision: string): Promise
       code: "bad_revision",
       hint: "git_show shows trees and blobs; pass a branch, tag or commit here.",
     });
-  const list = ["for-each-ref", "--format=%(refname:lstrip=2)", "--count=2000"];
-  const names = await repository.lines(list, "list the refs");
-  throw badRevision(revision, undefined, nearest(revision, names));
+  throw badRevision(revision);
 }
 
 /** Names that are never looked up anywhere else: git's own and full ones. */

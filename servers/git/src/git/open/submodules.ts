@@ -1,12 +1,9 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type ConfigPair, STANDING } from "../run/config.ts";
-import { failure } from "../run/errors.ts";
 import { refuseInTree } from "./git-directory.ts";
 import { locate } from "./locate.ts";
 import { Repository } from "./repository.ts";
-
-const MAX_SUBMODULES = 500;
 
 /**
  * A submodule as a repository, with its own working tree whatever its configuration says.
@@ -40,16 +37,10 @@ export async function submoduleOverrides(repository: Repository): Promise<Config
   const root = await repository.worktree();
   const all = new Map<string, string>();
   const waiting = [repository];
-  let count = 0;
   for (let outer = waiting.pop(); outer !== undefined; outer = waiting.pop()) {
     for (const name of (await outer.prepared()).submodules) {
       const submodule = await submoduleIn(outer, name);
       if (submodule === undefined) continue;
-      if (++count > MAX_SUBMODULES) {
-        const message = `The repository has more than ${MAX_SUBMODULES} checked-out submodules.`;
-        const hint = "Reading works; make changes in a clone without submodules.";
-        throw failure("too_large", message, { hint });
-      }
       refuseInTree(root, [submodule.location.gitDir, submodule.location.commonDir]);
       for (const [key, value] of (await submodule.prepared()).overrides) all.set(key, value);
       waiting.push(submodule);

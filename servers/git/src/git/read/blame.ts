@@ -1,5 +1,7 @@
+import { resolve } from "node:path";
 import { clip, cursorsOf, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
+import { realOf } from "../open/configuration.ts";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { commitOf, shortId } from "../open/revisions.ts";
@@ -37,7 +39,7 @@ export async function blame(
   const range = `-L${start.line},${Math.min(max, start.line + LINES_AT_ONCE)}`;
   const plain = ["--porcelain", "--no-textconv", "--encoding=UTF-8"];
   const args = ["blame", ...plain, range, start.oid, "--", path];
-  const lines = parseBlame(await repository.output(args, "blame the file"));
+  const lines = parseBlame(await repository.output(args, "blame the file"), isShallow(repository));
   const shown = fittingLines(lines, budget - 800);
   const last = start.line + shown.length - 1;
   const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
@@ -54,9 +56,11 @@ export async function blame(
 
 /** `blame.ignoreRevsFile` cannot be overridden (an empty value sorts before the others), so an outside file is refused. */
 async function refuseOutsideFile(repository: Repository): Promise<void> {
-  for (const { key, value } of (await repository.prepared()).config) {
-    if (key !== "blame.ignorerevsfile" || value === "" || (await repository.isInside(value)))
-      continue;
+  const { config, worktree = repository.location.gitDir } = await repository.prepared();
+  const { guard } = repository.options;
+  for (const { key, value } of config) {
+    const isRead = key === "blame.ignorerevsfile" && value !== "";
+    if (!isRead || guard.contains(realOf(resolve(worktree, value)))) continue;
     const message = `blame.ignoreRevsFile is "${oneLine(value)}", outside the allowed directories.`;
     const hint = "The user can move that file into the repository, or unset blame.ignoreRevsFile.";
     throw failure("outside_roots", message, { hint });
@@ -64,7 +68,7 @@ async function refuseOutsideFile(repository: Repository): Promise<void> {
 }
 
 /** Reads `git blame --porcelain` as lines: a commit's facts are only on its first one. */
-function parseBlame(output: Buffer): string[] {
+function parseBlame(output: Buffer, isCut: boolean): string[] {
   let origin = { id: "", author: "", date: "", mark: "" };
   let number = "";
   const origins = new Map<string, typeof origin>();
@@ -84,8 +88,8 @@ function parseBlame(output: Buffer): string[] {
     } else if (key === "author") origin.author = value;
     else if (key === "author-time")
       origin.date = new Date(Number(value) * 1000).toISOString().slice(0, 10);
-    // Of a shallow history, or of its first commit.
-    else if (line === "boundary") origin.mark = "^";
+    // git means the first commit of a complete history too.
+    else if (line === "boundary" && isCut) origin.mark = "^";
   }
   return lines;
 }

@@ -26,9 +26,8 @@ export async function refuseFilters(
   const [filter, names] = first;
   const { filters } = await repository.prepared();
   const message = `The filter "${oneLine(filter)}" would have to run on ${firstNames(names, 3)}, which is not allowed. Nothing was changed.`;
-  const hint = filters.get(filter)
-    ? "Do this in a terminal, or ask the user to start the server with --filters own."
-    : "Only the repository defines this filter, so it never runs. The user can define it with git config --global.";
+  const own = filters.get(filter) ? "" : "defines it with git config --global and ";
+  const hint = `Do this in a terminal, or the user ${own}starts the server with --filters own.`;
   throw failure("filter_needed", message, { hint });
 }
 

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, PageQuery, Repository } from "../open/repository.ts";
 import { checked, checkRevisions, commitsOf, sidesOf } from "../open/revisions.ts";
-import { failure } from "../run/errors.ts";
+import { failure, failureOf } from "../run/errors.ts";
 import { counted, linesOf, notesFrom } from "../run/text.ts";
 import {
   blockOf,
@@ -166,7 +166,9 @@ export async function bisect(
 ) {
   const [tip = "", ...known] = await commitsOf(repository, [bad, ...good]);
   const args = ["rev-list", "--bisect-vars", tip, ...known.map((oid) => `^${oid}`), "--"];
-  const vars = await repository.value(args, "bisect");
+  const result = await repository.run(args);
+  if (result.code > 1) throw failureOf(result, "bisect");
+  const vars = result.stdout.toString("utf8");
   const value = (name: string) => new RegExp(`^bisect_${name}='?([^'\n]*)'?$`, "m").exec(vars)?.[1];
   const oid = value("rev") ?? "";
   if (oid === "") {

@@ -138,20 +138,24 @@ const BRANCH_FIELDS = [
 
 /** Branches by name, with their upstream. */
 export async function branches(repository: Repository, query: BranchQuery, { budget }: Budget) {
-  const { cursor, limit, ...rest } = query;
-  const { contains, branch_type } = rest;
+  const { contains, branch_type } = query;
   const which = [
     ...(branch_type === "remote" ? [] : ["refs/heads/"]),
     ...(branch_type === "local" ? [] : ["refs/remotes/"]),
     ...(contains ? [`--contains=${await commitOf(repository, contains)}`] : []),
   ];
-  const bound = [repository.location.commonDir, rest];
-  const list = async (skip: number, count: number) =>
-    (await refFields(repository, BRANCH_FIELDS, [`--count=${skip + count}`, ...which])).slice(skip);
-  const page = await pageOf("git_branch", bound, query, budget, list);
-  const { next_cursor } = page;
+  const bound = [repository.location.commonDir, contains, branch_type];
   // refs/remotes/origin/HEAD is a name for another branch, not a branch itself.
-  return { branches: page.entries.filter((row) => row.at(-1) === "").map(branchOf), next_cursor };
+  const list = async (skip: number, count: number) => {
+    const limit = branch_type === "local" ? [`--count=${skip + count}`] : [];
+    const rows = await refFields(repository, BRANCH_FIELDS, [...limit, ...which]);
+    return rows
+      .filter((row) => row.at(-1) === "")
+      .slice(skip)
+      .map(branchOf);
+  };
+  const { entries, ...rest } = await pageOf("git_branch", bound, query, budget, list);
+  return { branches: entries, ...rest };
 }
 
 function branchOf([ref = "", commit = "", date = "", subject = "", ...rest]: string[]): RefEntry {

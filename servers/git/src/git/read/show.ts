@@ -62,7 +62,11 @@ async function showTag(
   { budget }: Budget,
 ): Promise<DiffText> {
   const [, target = ""] = /^object ([0-9a-f]+)$/m.exec(content) ?? [];
-  const lines = `Tag: ${indented(manyLines(clip(content.trimEnd(), Math.max(1_000, budget - 4_000))))}\n`;
+  const text = clip(
+    content.replace(/^object .*\ntype .*\ntag /, ""),
+    Math.max(1_000, budget - 4_000),
+  );
+  const lines = `Tag: ${indented(manyLines(text.trimEnd()))}\n`;
   const rest = { budget: budget - lines.length };
   const { body, facts } = await show(repository, { ...query, revision: target }, rest);
   return { body: `${lines}\n${body}`, facts };

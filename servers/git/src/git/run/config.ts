@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { failure } from "./errors.ts";
 
 /** One value of git's configuration. */
 export interface ConfigEntry {
@@ -156,14 +155,11 @@ const FILTERING =
 /** Which filters run: none, or those of the user's own configuration. */
 export type FilterPolicy = "off" | "own";
 
-const MAX_OVERRIDES = 2_000;
-
 /**
  * The settings that keep every key of this configuration from running a program, in any command and
  * from any file: even the user's, because the repository's attributes would trigger it.
  *
  * @param filters whether the user's own filters run (`--filters`), which may need credentials
- * @throws ToolError `unsafe_config` for a configuration with thousands of such keys
  */
 export function overridesFor(
   entries: readonly ConfigEntry[],
@@ -184,8 +180,6 @@ export function overridesFor(
     const standard = OWN_KEYS.get(key);
     if (standard !== undefined) pairs.set(key, lastValue(entries, key, isOwn) ?? standard);
   }
-  if (pairs.size > MAX_OVERRIDES)
-    throw failure("unsafe_config", `${pairs.size} keys of the configuration run programs.`);
   return [...pairs, ...(filters === "own" ? ownCredentialHelpers(entries) : [])];
 }
 

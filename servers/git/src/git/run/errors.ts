@@ -181,14 +181,9 @@ export function remoteFailure(result: { code: number; stderr: string }, doing: s
 }
 
 /** @param kind what it should be; otherwise any object */
-export function badRevision(
-  revision: string,
-  kind?: "branch" | "tag",
-  near: readonly string[] = [],
-) {
+export function badRevision(revision: string, kind?: "branch" | "tag") {
   const none = kind === undefined ? "No commit or object matches" : `There is no ${kind}`;
-  const guess = near.length === 0 ? "" : ` Did you mean ${near.map(oneLine).join(" or ")}?`;
-  return failure("bad_revision", `${none} "${oneLine(clip(revision, 200))}".${guess}`);
+  return failure("bad_revision", `${none} "${oneLine(clip(revision, 200))}".`);
 }
 
 /** The error for operations that need a commit when there is none yet. */
