@@ -5,12 +5,13 @@ import { completeRepository, openNamed } from "../git/open/git.ts";
 import { status } from "../git/read/status.ts";
 
 const mimeType = "application/json";
+const description = "Branch, staged, unstaged and untracked files as JSON.";
 
 export default resource({
   uriTemplate: "git://{repo}/status",
   name: "status",
   title: "Status",
-  description: "Branch, staged, unstaged and untracked files as JSON.",
+  description,
   mimeType,
   async read({ repo }, git, call) {
     const { repository } = await openNamed(git, repo, call.signal);
@@ -21,7 +22,7 @@ export default resource({
     const names = await Promise.all(trees.map((path) => git.nameOf(path)));
     const resources = names.map((name) => {
       const uri = `git://${encodeURIComponent(name)}/status`;
-      return { uri, name, title: `Status of ${name}`, mimeType };
+      return { uri, name, title: `Status of ${name}`, description, mimeType };
     });
     return { resources };
   },
