@@ -225,7 +225,7 @@ describe("a repository of another user", () => {
     await add();
     const status = (await callTool(over, "git_status", { repo_path: root })).data;
     expect(status.notes).toContainEqual(expect.stringMatching(/not examined.*: sub\.$/));
-    write(root, "sub/.git", "gitdir: ../../out/.git\n");
+    write(root, "sub/.git", `gitdir: ${place.path("out", ".git")}\n`);
     expect(await codeOf(add())).toBe("outside_roots");
   });
 });

@@ -272,8 +272,9 @@ export const tasks = [
     async ours(agent) {
       const diff = await agent.call("git_diff_unstaged", { context_lines: 1 });
       const [, id] =
-        /\[([0-9a-f]{4,})\][\s\S]*?clear all/.exec(diff.slice(diff.indexOf("top */"))) ?? [];
-      await agent.call("git_commit", { message: "Hunk", hunks: [id] });
+        /\[([0-9a-f]{7}(?:u1)?)\][\s\S]*?clear all/.exec(diff.slice(diff.indexOf("top */"))) ?? [];
+      await agent.call("git_add", { hunks: [id] });
+      await agent.call("git_commit", { message: "Hunk" });
     },
     check: async (world) =>
       (await world.git("show", "HEAD", "--format=%s", "--numstat")) === `Hunk\n\n1\t1\t${FILE}` &&
@@ -418,13 +419,21 @@ export const tasks = [
   {
     name: "correct the message of an older commit",
     given: series,
-    ours: rewriteWith([{ commit: "HEAD~2", action: "reword", message: "b, corrected" }]),
+    ours: rewriteWith([
+      { commit: "HEAD~2", action: "reword", message: "b, corrected" },
+      { commit: "HEAD~1", action: "pick" },
+      { commit: "HEAD", action: "pick" },
+    ]),
     check: async (world) => (await world.subjects()) === "a|b, corrected|c|d",
   },
   {
     name: "drop a commit in the middle",
     given: series,
-    ours: rewriteWith([{ commit: "HEAD~2", action: "drop" }]),
+    ours: rewriteWith([
+      { commit: "HEAD~2", action: "drop" },
+      { commit: "HEAD~1", action: "pick" },
+      { commit: "HEAD", action: "pick" },
+    ]),
     check: async (world) =>
       (await world.subjects()) === "a|c|d" && (await world.git("ls-files", "b.txt")) === "",
   },
