@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { clip, manyLines, oneLine } from "@refmcp/boundary/answer";
+import { clip, grouped, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { shortId } from "../open/revisions.ts";
 import { counted } from "../run/text.ts";
@@ -68,6 +68,9 @@ function commitOfFields(fields: readonly string[], maxMessage: number) {
   const [oid = "", id = "", author = "", email = "", date = "", parents = "", refs = ""] = fields;
   const message = manyLines((fields[FIELDS.length - 1] ?? "").trimEnd());
   const shown = clip(message, maxMessage);
+  const names = refs.split(", ").filter(Boolean);
+  const rest = names.splice(MAX_REFS).length;
+  if (rest > 0) names.push(`… ${grouped(rest)} more`);
   return {
     oid,
     commit: id,
@@ -76,7 +79,7 @@ function commitOfFields(fields: readonly string[], maxMessage: number) {
     // From git 2.45 on Z.
     date: date.replace(/Z$/, "+00:00"),
     parents: parents.includes(" ") ? parents.split(" ") : undefined,
-    refs: refs === "" ? undefined : refs.split(", ").slice(0, MAX_REFS),
+    refs: names.length === 0 ? undefined : names,
     message: shown.length === message.length ? message : `${shown}…`,
     /** What git prints after the commit: files, or a patch. */
     rest: fields.slice(FIELDS.length).join("\0"),
@@ -96,13 +99,11 @@ export function shownAs(format: LogFormat, commit: Commit): ShownCommit {
 
 /** The first files that follow a commit in `--numstat -z`; a merge has none, as in git. */
 function filesIn(rest: string): string[] | undefined {
-  const lines = parseChanges(rest.split("\0").map((field) => Buffer.from(field))).map((file) =>
-    fileLine(file),
-  );
-  const more = lines.length - MAX_FILES;
-  const shown =
-    more > 0 ? [...lines.slice(0, MAX_FILES), `… ${counted(more, "more file")}`] : lines;
-  return shown.length === 0 ? undefined : shown;
+  const files = parseChanges(rest.split("\0").map((field) => Buffer.from(field)));
+  const lines = files.map((file) => fileLine(file));
+  const more = lines.splice(MAX_FILES).length;
+  if (more > 0) lines.push(`… ${counted(more, "more file")}`);
+  return lines.length === 0 ? undefined : lines;
 }
 
 /**
