@@ -92,7 +92,6 @@ export const mainline = parent.describe("Of a merge commit: parent to compare wi
 export const skipHooks = flag("Skip hooks nobody can be asked about.");
 const remote = z.string().min(1).max(200);
 export const remoteName = remote.default("origin").describe("Name of a configured remote.");
-export const branchName = z.string().min(1).max(250);
 
 /** Sentences about the response. */
 export const notes = z.array(z.string()).optional();

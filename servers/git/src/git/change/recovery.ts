@@ -91,10 +91,7 @@ export async function untrackedAt(
 }
 
 /** Untracked files at these paths, below them, or in place of a directory above them. */
-export async function untrackedAmong(
-  repository: Repository,
-  paths: readonly string[],
-): Promise<string[]> {
+async function untrackedAmong(repository: Repository, paths: readonly string[]): Promise<string[]> {
   const root = await repository.worktree();
   const statsOf = (path: string) => lstat(join(root, path)).catch(() => undefined);
   const places = new Set<string>();

@@ -12,7 +12,7 @@ import { applyHunks } from "./hunks.ts";
 import { keepBefore } from "./recovery.ts";
 
 /** What is staged now, against HEAD. */
-export function stagedChanges(repository: Repository): Promise<FileChange[]> {
+function stagedChanges(repository: Repository): Promise<FileChange[]> {
   return changesOf(repository, ["--cached"]);
 }
 

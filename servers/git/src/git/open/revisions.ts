@@ -6,7 +6,7 @@ import type { Repository } from "./repository.ts";
 const MAX_REVISION_CHARS = 1_000;
 
 /** An object that a name refers to. */
-export interface Named {
+interface Named {
   readonly oid: string;
   readonly type: string;
 }

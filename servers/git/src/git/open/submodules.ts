@@ -11,10 +11,7 @@ import { Repository } from "./repository.ts";
  * @returns undefined if it is not checked out
  * @throws ToolError if its git directory is outside the allowed directories
  */
-export async function submoduleIn(
-  outer: Repository,
-  name: string,
-): Promise<Repository | undefined> {
+async function submoduleIn(outer: Repository, name: string): Promise<Repository | undefined> {
   const { machine, signal } = outer;
   const worktree = join(await outer.worktree(), name);
   const isMissing = await lstat(join(worktree, ".git")).then(

@@ -66,7 +66,7 @@ export function fileNames(changes: readonly FileChange[], budget: number) {
  *
  * @param between one or two revisions, a range, `--cached`, or nothing for the index
  */
-export function isOfFiles(between: readonly string[]): boolean {
+function isOfFiles(between: readonly string[]): boolean {
   const [first = ""] = between;
   return between.length < 2 && first !== "--cached" && parseRange(first) === undefined;
 }

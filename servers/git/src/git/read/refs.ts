@@ -256,7 +256,7 @@ export function checkRefText(kind: NameKind, name: string): void {
     throw badName(kind, name);
 }
 
-export function badName(kind: NameKind, name: string) {
+function badName(kind: NameKind, name: string) {
   return failure("bad_name", `${JSON.stringify(name)} is not a valid ${KINDS[kind]} name.`);
 }
 

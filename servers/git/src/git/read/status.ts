@@ -34,7 +34,7 @@ export const statusShape = z.object({
 type Status = z.infer<typeof statusShape>;
 
 /** What git's two letters for a conflict mean. */
-export const CONFLICTS: Readonly<Record<string, string>> = {
+const CONFLICTS: Readonly<Record<string, string>> = {
   DD: "both deleted",
   AU: "added by us",
   UD: "deleted by them",
