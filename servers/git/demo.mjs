@@ -71,7 +71,11 @@ export async function demo({ folder, root, say, check, skip, connect }) {
 
   say("A reset shows the exact loss, asks first, and can be undone.");
   const lost = run(project, "rev-parse", "HEAD").trim();
-  await next.call("git_reset_hard", { revision: "HEAD~1" }, { before: lost, recovery: /^refs\// });
+  await next.call(
+    "git_reset_hard",
+    { revision: "HEAD~1" },
+    { before: lost, recovery: /^[0-9a-f]{40}/ },
+  );
   check("the question names the commit that is lost", asked.at(-1)?.includes(message) === true);
   await next.call("git_list_refs", { kind: "recovery" }, { refs: [{ commit: lost.slice(0, 10) }] });
   await next.close();

@@ -36,7 +36,7 @@ export const tasks: readonly Task[] = [
     name: "find who wrote a line and why",
     prompt: "In repo, who changed line 2 of src/app.ts last, and what did the commit say?",
     async reference(call) {
-      return call("git_blame", { ...repo, path: "src/app.ts", start_line: 2, why: true });
+      return call("git_log", { ...repo, path: "src/app.ts", lines: "2,2", max_count: 1 });
     },
     check: (answer) => answer.includes("Test") && answer.includes("Our line"),
   },
@@ -112,7 +112,7 @@ export const tasks: readonly Task[] = [
     },
     check: (answer, world) =>
       git(world, "repo", "diff", "v0.9", "--", "src/app.ts") === "" &&
-      answer.includes("refs/refmcp/recovery/"),
+      /"recovery":"[0-9a-f]{40}"/.test(answer),
   },
   {
     name: "discard everything, then undo it",
@@ -137,10 +137,14 @@ export const tasks: readonly Task[] = [
       "In tidy, combine the last two commits of main into one with the message “Add café and our line”. Show me first that the files stay the same.",
     args: ALL,
     async reference(call) {
-      const steps = [{ commit: "HEAD", action: "squash", message: "Add café and our line" }];
-      const { plan, identical } = dataOf(await call("git_rewrite", { ...tidy, steps }));
+      const message = "Add café and our line";
+      const steps = [
+        { commit: "HEAD~1", action: "pick" },
+        { commit: "HEAD", action: "squash", message },
+      ];
+      const { plan, identical } = dataOf(await call("git_rebase", { ...tidy, steps }));
       return identical === true
-        ? call("git_rewrite", { ...tidy, apply: plan })
+        ? call("git_rebase", { ...tidy, apply: plan })
         : "The files would change.";
     },
     check: (_answer, world) =>
@@ -155,9 +159,10 @@ export const tasks: readonly Task[] = [
     async reference(call) {
       const news = await call("git_fetch", tidy);
       await call("git_push", tidy);
-      const deleted = await call("git_delete_branch", {
+      const deleted = await call("git_delete", {
         ...tidy,
-        branch_name: "news",
+        kind: "branch",
+        name: "news",
         remote: "origin",
       });
       return `${news} ${dataOf(deleted).before}`;
@@ -166,19 +171,6 @@ export const tasks: readonly Task[] = [
       /origin\/news/.test(answer) &&
       git(world, "upstream.git", "rev-parse", "main") === git(world, "tidy", "rev-parse", "main") &&
       git(world, "upstream.git", "branch", "--list", "news") === "" &&
-      git(world, "tidy", "for-each-ref", "refs/refmcp/recovery/") !== "",
-  },
-  {
-    name: "complete the history of a CI clone",
-    prompt:
-      "ci is a shallow clone. Fetch its whole history, and tell me the message of its first commit.",
-    args: ALL,
-    async reference(call) {
-      await call("git_fetch", { repo_path: "ci", deepen: 0 });
-      return call("git_log", { repo_path: "ci" });
-    },
-    check: (answer, world) =>
-      answer.includes("First commit") &&
-      git(world, "ci", "rev-parse", "--is-shallow-repository") === "false",
+      git(world, "tidy", "for-each-ref", "refs/refmcp/recovery") !== "",
   },
 ];

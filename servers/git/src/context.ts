@@ -8,14 +8,14 @@ import {
   withLinks,
 } from "@refmcp/core";
 import * as z from "zod";
-import type { Git } from "./repository/open/git.ts";
-import type { Repository } from "./repository/open/repository.ts";
+import type { Git } from "./git/open/git.ts";
+import type { Repository } from "./git/open/repository.ts";
 
 export const tool = toolFor<Git>();
 export const resource = resourceFor<Git>();
 export const prompt = promptFor<Git>();
 
-interface InRepository<Query, Output extends z.ZodObject | undefined>
+interface RepositoryTool<Query, Output extends z.ZodObject | undefined>
   extends Omit<Tool<Git>, "input" | "output" | "run"> {
   /** The arguments after `repo_path`. */
   readonly input: { readonly [Key in keyof Query]: z.ZodType<Query[Key]> };
@@ -28,12 +28,15 @@ interface InRepository<Query, Output extends z.ZodObject | undefined>
   ): ReturnType<Tool<Git, z.ZodObject, Output>["run"]>;
 }
 
-/** A tool that changes its repository, when no other change is in progress there; an effect of `read` only opens it. */
+/**
+ * A tool that changes its repository, when no other change is in progress there; an effect of `read`
+ * only opens it.
+ */
 export function changeTool<Query, Output extends z.ZodObject | undefined = undefined>({
   input,
   run,
   ...facts
-}: InRepository<Query, Output>) {
+}: RepositoryTool<Query, Output>) {
   const all: z.ZodObject = z.strictObject({ repo_path: repoPath, ...input });
   return tool({
     ...facts,
@@ -49,68 +52,53 @@ export function changeTool<Query, Output extends z.ZodObject | undefined = undef
 }
 
 export function readTool<Query, Output extends z.ZodObject | undefined = undefined>(
-  definition: Omit<InRepository<Query, Output>, "effect">,
+  definition: Omit<RepositoryTool<Query, Output>, "effect">,
 ) {
   return changeTool({ ...definition, effect: "read" });
 }
 
-const repoPath = z.string().optional().describe("Path, if several.");
+/** An argument that is false by default. */
+export const flag = (text: string) => z.boolean().default(false).describe(text);
+/** An optional text. */
+export const option = (text: string) => z.string().min(1).max(4_000).optional().describe(text);
+/** One of some values. */
+export function choice<const Value extends string>(values: readonly Value[], text: string) {
+  return z
+    .enum(values)
+    .default(values[0] as never)
+    .describe(text);
+}
+
+const repoPath = option("Repository path.");
 export const files = (what: string) => z.array(z.string()).min(1).max(1_000).describe(`${what}.`);
-export const hunks = z
-  .array(z.string())
-  .min(1)
-  .max(200)
-  .optional()
-  .describe("Only these diff ids, e.g. id:2-4 for lines.");
-export const paths = z
-  .array(z.string())
-  .max(100)
-  .optional()
-  .describe("Only these paths, e.g. src.");
-export const contextLines = z.int().min(0).max(1_000).default(3).describe("Lines of context.");
-export const ignoreWhitespace = z.boolean().default(false).describe("Ignore whitespace changes.");
+const someHunks = z.array(z.string()).min(1).max(200).optional();
+export const hunks = someHunks.describe("Only the hunks with these ids of a diff.");
+const somePaths = z.array(z.string()).max(100).optional();
+export const paths = somePaths.describe("Only these paths, e.g. src.");
 /** Arguments of all tools that show a diff. */
 export const diffFields = {
-  context_lines: contextLines,
+  context_lines: z.int().min(0).max(1_000).default(3).describe("Lines of context."),
   paths,
-  format: z
-    .enum(["patch", "stat", "name_status"])
-    .default("patch")
-    .describe("patch; stat, name_status: one line each."),
-  ignore_whitespace: ignoreWhitespace,
+  format: choice(["patch", "stat"], "stat only lists the files."),
+  ignore_whitespace: flag("Ignore whitespace changes."),
 };
-export const onConflict = z
-  .enum(["abort", "keep"])
-  .default("abort")
-  .describe("abort: undo all; keep: leave conflicts in the files.");
-export const mainline = z
-  .int()
-  .min(1)
-  .max(50)
-  .optional()
-  .describe("For a merge commit: parent to compare with, 1 for the first.");
-export const skipHooks = z.boolean().default(false).describe("Skip the hooks of hook_needed.");
-export const remoteName = z
-  .string()
-  .min(1)
-  .max(200)
-  .default("origin")
-  .describe("Name of a configured remote.");
+export const onConflict = choice(["abort", "keep"], "keep leaves conflicts, abort nothing.");
+export const action = choice(
+  ["start", "continue", "skip", "abort"],
+  "After conflicts: continue, skip or abort.",
+);
+const parent = z.int().min(1).max(50).optional();
+export const mainline = parent.describe("Of a merge commit: parent to compare with, from 1.");
+export const skipHooks = flag("Skip hooks nobody can be asked about.");
+const remote = z.string().min(1).max(200);
+export const remoteName = remote.default("origin").describe("Name of a configured remote.");
 
 /** Sentences about the response. */
 export const notes = z.array(z.string()).optional();
 
-export const repoName = z
-  .string()
-  .optional()
-  .describe("Directory or name of the repository; optional if there is only one.");
+export const repoName = option("Directory or name of the repository, if there are several.");
 
-/** A data response whose text starts with the same words as the official server's. */
-export function answer<Value extends object>(prefix: string, value: Value) {
-  return withLinks(value, [], `${prefix}\n${JSON.stringify(value)}`);
-}
-
-/** The same, with a text that is easier to read than JSON. */
+/** A data response with a text that is easier to read than JSON. */
 export function readable<Value extends object>(
   prefix: string,
   { text, ...value }: Value & { text: string },
@@ -119,8 +107,8 @@ export function readable<Value extends object>(
 }
 
 /**
- * A text response: the official server's words and the text, then our line about it in a separate block, so
- * that nothing in the text can imitate it.
+ * A text response: the official server's words and the text, then our line about it in a separate
+ * block, so that nothing in the text can imitate it.
  */
 export function textAnswer(
   prefix: string,
@@ -138,13 +126,9 @@ export function words(text: string) {
 }
 
 /** A message with the repository's text, in a separate block, as a resource with its URI. */
-export function material(uri: string, text: string, mimeType = "text/plain") {
-  return {
-    role: "user" as const,
-    content: { type: "resource" as const, resource: { uri, mimeType, text } },
-  };
+export function material(uri: string, text: string) {
+  const resource = { uri, mimeType: "text/plain", text };
+  return { role: "user" as const, content: { type: "resource" as const, resource } };
 }
 
-export function diffMaterial(uri: string, { body, facts }: { body: string; facts: string }) {
-  return material(uri, `${body}\n${facts}`, "text/x-diff");
-}
+export const isEmptyDiff = ({ facts }: { facts: string }) => facts.startsWith("(0 files changed");

@@ -54,14 +54,14 @@ describe("names that look like options", () => {
         ["git_stash_apply", { stash: name, drop: true }],
         ["git_reset_hard", { revision: name }],
         ["git_rebase", { onto: name }],
-        ["git_diff", { target: "v0.9..main", against: `v0.9..${name}` }],
+        ["git_diff", { target: `v0.9..${name}` }],
         ["git_reset", { revision: name }],
-        ["git_rewrite", { onto: name }],
-        ["git_rewrite", { branch_name: name, steps: [{ commit: "main", action: "drop" }] }],
-        ["git_rewrite", { steps: [{ commit: name, action: "drop" }] }],
-        ["git_delete_branch", { branch_name: name }],
+        ["git_rebase", { onto: name }],
+        ["git_rebase", { branch_name: name, steps: [{ commit: "main", action: "drop" }] }],
+        ["git_rebase", { steps: [{ commit: name, action: "drop" }] }],
+        ["git_delete", { kind: "branch", name: name }],
         ["git_reflog", { ref: name }],
-        ["git_delete_branch", { branch_name: name, remote: "origin" }],
+        ["git_delete", { kind: "branch", name: name, remote: "origin" }],
       ] as const) {
         expect(
           await codeOf(callTool(over, tool, { repo_path: root, ...args })),
@@ -72,18 +72,19 @@ describe("names that look like options", () => {
     expect(readdirSync(root).sort()).toEqual(before);
   });
 
-  it("still work if a repository really has such a ref (GHSA-265x)", async () => {
+  it("still work by their full names if a repository really has such a ref (GHSA-265x)", async () => {
     const { root, over } = insideAndOutside(place);
     const head = git(root, "rev-parse", "HEAD").trim();
     for (const name of evil.slice(0, 2))
       writeFileSync(join(root, ".git", "refs", "heads", name), `${head}\n`);
     const { text } = await callTool(over, "git_diff", {
       repo_path: root,
-      target: "v0.9..--output=stolen",
+      target: "v0.9..refs/heads/--output=stolen",
     });
     expect(text).toContain("+OURS");
     expect(
-      (await callTool(over, "git_log", { repo_path: root, revision: "-u" })).data.commits,
+      (await callTool(over, "git_log", { repo_path: root, revision: "refs/heads/-u" })).data
+        .commits,
     ).toHaveLength(3);
     const { data } = await callTool(over, "git_branch", { repo_path: root });
     expect(JSON.stringify(data)).toContain('"name":"--output=stolen"');

@@ -17,6 +17,7 @@ const REFUSALS =
 const TOOLS: Readonly<Record<Load["kind"], readonly string[] | undefined>> = {
   any: undefined,
   filter: tools.map(({ name }) => name).filter((name) => !REMOTE.has(name) && name !== "git_clone"),
+  all: undefined,
   refused: [
     ...REMOTE,
     ...tools.filter(({ effect }) => effect === "read").map(({ name }) => name),
@@ -25,7 +26,7 @@ const TOOLS: Readonly<Record<Load["kind"], readonly string[] | undefined>> = {
 };
 
 interface Load {
-  readonly kind: "any" | "filter" | "refused";
+  readonly kind: "any" | "filter" | "refused" | "all";
   readonly keys: Map<string, string>;
   readonly vectors: Vector[];
 }
@@ -99,7 +100,8 @@ export function testAttacks({ vectors: selected, calls, timeout }: Attacks): voi
       const before = keysOf(root);
       vector.plant(root, trapOf(vector).program);
       const keys = new Map([...keysOf(root)].filter(([key, value]) => before.get(key) !== value));
-      const kind = vector.filter ? "filter" : vector.refusedRemote ? "refused" : "any";
+      const ofRemote = vector.refusedRemote ? "refused" : "any";
+      const kind = vector.refused ? "all" : vector.filter ? "filter" : ofRemote;
       const isFree = (load: Load) =>
         load.kind === kind &&
         [...keys].every(([key, value]) => (load.keys.get(key) ?? value) === value);
@@ -139,6 +141,7 @@ export function testAttacks({ vectors: selected, calls, timeout }: Attacks): voi
     for (const [call, { outcome, state }] of got) {
       const expected = twin.get(call);
       const tool = call.split(" ", 1)[0] ?? "";
+      if (vectors.some(({ refused }) => refused) && outcome === "error unsafe_config") continue;
       if (vectors.some(({ filter }) => filter) && outcome.startsWith("error filter_needed"))
         continue;
       if (
@@ -207,20 +210,24 @@ export function testAttacks({ vectors: selected, calls, timeout }: Attacks): voi
   });
 
   // A test for each kind: together they outlast the time limit on a slow machine.
-  describe.each(["any", "filter", "refused"] as const)("traps of kind %s", options, (kind) => {
-    it("makes no tool execute anything, and every response equals that of the twin", async () => {
-      const found: string[] = [];
-      loads ??= makeLoads();
-      const group = loads.filter((load) => load.kind === kind);
-      expect(group).not.toEqual([]);
-      for (const { vectors } of group) {
-        for (const [call, what] of await faults("hostile", vectors, TOOLS[kind])) {
-          const tool = call.split(" ", 1)[0] ?? "";
-          const names = (await culprits(tool, vectors)).map(({ name }) => name).join(" + ");
-          found.push(`${call} with ${names}: ${what}`);
+  describe.each(["any", "filter", "refused", "all"] as const)(
+    "traps of kind %s",
+    options,
+    (kind) => {
+      it("makes no tool execute anything, and every response equals that of the twin", async () => {
+        const found: string[] = [];
+        loads ??= makeLoads();
+        const group = loads.filter((load) => load.kind === kind);
+        expect(group).not.toEqual([]);
+        for (const { vectors } of group) {
+          for (const [call, what] of await faults("hostile", vectors, TOOLS[kind])) {
+            const tool = call.split(" ", 1)[0] ?? "";
+            const names = (await culprits(tool, vectors)).map(({ name }) => name).join(" + ");
+            found.push(`${call} with ${names}: ${what}`);
+          }
         }
-      }
-      expect(found).toEqual([]);
-    });
-  });
+        expect(found).toEqual([]);
+      });
+    },
+  );
 }

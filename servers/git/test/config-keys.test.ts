@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { overridesFor, parseConfig } from "../src/repository/run/config.ts";
+import { overridesFor, parseConfig } from "../src/git/run/config.ts";
 import { OVERRIDDEN, PLAIN, REFUSED, SAFE, TRAPPED } from "./config-keys.ts";
 import { callTool, codeOf, git, sampleRepository } from "./fixture.ts";
 import { canary, configText } from "./traps.ts";

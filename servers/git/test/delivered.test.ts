@@ -6,7 +6,6 @@ import {
   renameSync,
   rmSync,
   symlinkSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
@@ -32,55 +31,43 @@ describe("an include", () => {
   const filter = (program: string) =>
     `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`;
 
-  /** A repository whose configuration includes a file that sets the sample's filter, on a condition. */
-  function conditional(condition: string) {
+  it.each([
+    ["include.path", "evil.inc"],
+    ["include.path", "../src/app.ts"],
+    ["include.path", "missing.inc"],
+    ["include.path", "~/own.inc"],
+    ["includeIf.onbranch:feature.path", "evil.inc"],
+    ["includeIf.gitdir:**/worktrees/**.path", "evil.inc"],
+    ["includeIf.hasconfig:remote.*.url:**.path", "evil.inc"],
+  ])("of the repository is refused, and its file is not read: %s %s", async (key, value) => {
     const { root, over: server } = insideAndOutside(place);
     const { program, log } = canary(place.path("in", "evil"));
     writeFileSync(join(root, ".git", "evil.inc"), filter(program));
-    set(root, [`includeIf.${condition}.path`, "evil.inc"]);
-    return { root, server, log };
-  }
-
-  it.each([
-    [
-      "gitdir:**/worktrees/**",
-      "git_worktree_add",
-      { path: "twin", branch_name: "feature" },
-      ["worktree", "add", "--quiet", "../plain", "feature"],
-    ],
-    [
-      "onbranch:feature",
-      "git_worktree_add",
-      { path: "twin", branch_name: "feature" },
-      ["worktree", "add", "--quiet", "../plain", "feature"],
-    ],
-  ] as const)(
-    "on the condition %s executes nothing in %s",
-    async (condition, tool, args, trigger) => {
-      const { root, server, log } = conditional(condition);
-      git(root, ...trigger);
-      expect(readFileSync(log, "utf8"), "no trap").not.toBe("");
-      rmSync(log);
-      git(root, "worktree", "remove", "--force", "../plain");
-      rmSync(log, { force: true });
-      await callTool(server, tool, { repo_path: root, ...args, path: place.path("in", args.path) });
-      expect(existsSync(log)).toBe(false);
-      expect(readFileSync(place.path("in", "twin", "src", "app.ts"), "utf8")).toContain("TEN");
-    },
-  );
-
-  it("inside an include, relative to its directory or the home, executes nothing either", async () => {
-    const { root, over: server } = insideAndOutside(place);
-    const { program, log } = canary(place.path("in", "evil"));
-    write(root, ".git/deep/first.inc", '[includeIf "onbranch:feature"]\n\tpath = second.inc\n');
-    write(root, ".git/deep/second.inc", filter(program));
-    set(root, ["includeIf.onbranch:feature.path", "deep/first.inc"]);
-    await callTool(server, "git_worktree_add", {
-      repo_path: root,
-      path: place.path("in", "twin"),
-      branch_name: "feature",
-    });
+    set(root, [key, value]);
+    git(root, "worktree", "add", "--quiet", "../plain", "feature");
+    rmSync(log, { force: true });
+    for (const [tool, args] of [
+      ["git_status", {}],
+      ["git_log", {}],
+      ["git_checkout", { branch_name: "feature" }],
+      ["git_stash_apply", {}],
+      ["git_worktree_add", { path: place.path("in", "twin"), branch_name: "conflicting" }],
+    ] as const)
+      expect(await codeOf(callTool(server, tool, { repo_path: root, ...args })), tool).toBe(
+        "unsafe_config",
+      );
     expect(existsSync(log)).toBe(false);
+  });
+
+  it("of a file outside does not show its content", async () => {
+    const { root, outside, over: server } = insideAndOutside(place);
+    git(outside, "remote", "add", "secret", "https://token@git.example.org/x.git");
+    for (const key of ["include.path", "includeIf.gitdir:**.path"]) {
+      set(root, [key, join(outside, ".git", "config")]);
+      const refs = callTool(server, "git_list_refs", { repo_path: root, kind: "remotes" });
+      expect(await codeOf(refs), key).toBe("unsafe_config");
+      git(root, "config", "--unset", key);
+    }
   });
 
   it("that refers to another file in the new worktree executes nothing there", async () => {
@@ -88,7 +75,7 @@ describe("an include", () => {
     const { program, log } = canary(place.path("in", "evil"));
     set(root, ["extensions.worktreeConfig", "true"]);
     write(root, ".git/worktrees/evil.inc", filter(program));
-    // git copies it: relative to .git it names evil.inc, which does not exist; relative to .git/worktrees/twin it is the other file.
+    // git copies it: relative to .git/worktrees/twin it is the other file.
     write(root, ".git/config.worktree", "[include]\n\tpath = ../evil.inc\n");
     git(root, "worktree", "add", "--quiet", "../plain", "feature");
     expect(existsSync(log), "no trap").toBe(true);
@@ -98,77 +85,9 @@ describe("an include", () => {
     expect(existsSync(log)).toBe(false);
   });
 
-  it("brought by a stash does not run on the stash's untracked files", async () => {
+  it("in a comment or a value is not one, and the user's own may be of any file", async () => {
     const { root, over: server } = insideAndOutside(place);
-    const { program, log } = canary(place.path("in", "evil"));
-    write(root, "shared.inc", "\n");
-    git(root, "add", "shared.inc");
-    git(root, "commit", "--quiet", "-m", "Harmless");
-    write(root, "shared.inc", filter(program));
-    write(root, "fresh.ts", "untracked\n");
-    git(root, "stash", "push", "--quiet", "--include-untracked");
-    set(root, ["include.path", "../shared.inc"]);
-    git(root, "stash", "apply", "--quiet");
-    expect(existsSync(log), "no trap").toBe(true);
-    rmSync(log);
-    git(root, "config", "--unset", "include.path");
-    git(root, "reset", "--hard", "--quiet");
-    git(root, "clean", "-fdq");
-    set(root, ["include.path", "../shared.inc"]);
-    const applied = codeOf(callTool(server, "git_stash_apply", { repo_path: root }));
-    expect(await applied).toBe("unsafe_config");
-    expect(existsSync(log)).toBe(false);
-  });
-
-  it("brought by a checkout executes nothing in the rest of the call", async () => {
-    const { root, over: server } = insideAndOutside(place);
-    const { program, log } = canary(place.path("in", "evil"));
-    git(root, "checkout", "--quiet", "conflicting");
-    commitFiles(root, "Shared", { "shared.inc": filter(program), "src/util.ts": "let y;\n" });
-    git(root, "checkout", "--quiet", "main");
-    set(root, ["include.path", "../shared.inc"]);
-    expect(() => git(root, "merge", "--quiet", "conflicting")).toThrow();
-    rmSync(log, { force: true });
-    // Only if the index is newer than its files does git trust it and compare nothing through the filter.
-    utimesSync(join(root, ".git", "index"), new Date(), new Date(Date.now() + 60_000));
-    git(root, "merge", "--abort");
-    expect(existsSync(log), "no trap").toBe(true);
-    git(root, "config", "--unset", "include.path");
-    git(root, "reset", "--hard", "--quiet");
-    set(root, ["include.path", "../shared.inc"]);
-    rmSync(log, { force: true });
-    // Each would have a conflict, and be undone by a second process.
-    for (const [tool, args] of [
-      ["git_merge", { revision: "conflicting" }],
-      ["git_cherry_pick", { commits: ["conflicting~1", "conflicting"] }],
-      ["git_rebase", { onto: "conflicting" }],
-    ] as const) {
-      expect(await codeOf(callTool(server, tool, { repo_path: root, ...args })), tool).toBe(
-        "unsafe_config",
-      );
-      expect(existsSync(log), tool).toBe(false);
-    }
-  });
-
-  it("of a file outside does not show its content", async () => {
-    const { root, outside, over: server } = insideAndOutside(place);
-    git(outside, "remote", "add", "secret", "https://token@git.example.org/x.git");
-    for (const key of [
-      "include.path",
-      "includeIf.onbranch:main.path",
-      "includeIf.gitdir:**.path",
-    ]) {
-      set(root, [key, join(outside, ".git", "config")]);
-      const refs = callTool(server, "git_list_refs", { repo_path: root, kind: "remotes" });
-      expect(await codeOf(refs), key).toBe("outside_roots");
-      git(root, "config", "--unset", key);
-    }
-    symlinkSync(join(outside, ".git", "config"), join(root, "linked"));
-    set(root, ["include.path", "../linked"]);
-    expect(await codeOf(callTool(server, "git_status", { repo_path: root }))).toBe("outside_roots");
-    git(root, "config", "--unset", "include.path");
-    rmSync(join(root, "linked"));
-    // The user's own configuration may include any file.
+    appendFileSync(join(root, ".git", "config"), '# [include]\n[x "[include]"]\n\ty = [include]\n');
     write(place.home, "own.inc", "[remote]\n\tpushDefault = origin\n");
     appendFileSync(join(place.home, ".gitconfig"), "[include]\n\tpath = ~/own.inc\n");
     expect((await callTool(server, "git_status", { repo_path: root })).data).toMatchObject({

@@ -68,7 +68,7 @@ describe("git_clean", () => {
     const { data } = await call("git_clean", root);
     expect(data).toMatchObject({ files: ["new.txt"], count: 1, done: "Deleted 1 untracked file." });
     expect(JSON.stringify(data.notes)).toContain("caf\\\\351");
-    expect(question).toContain("Delete 1 untracked file ");
+    expect(question).toContain("Delete 1 untracked file: new.txt ");
     expect(readdirSync(root)).toHaveLength(3);
     expect((await call("git_clean", root)).text).toContain("caf\\\\351");
   });
@@ -98,9 +98,8 @@ describe("an untracked file is never lost", () => {
 
   it.each([
     ["git_merge", { revision: "side" }],
-    ["git_merge", { revision: "side", squash: true }],
     ["git_cherry_pick", { commits: ["side"] }],
-    ["git_rebase", { onto: "side" }],
+    ["git_rebase", { onto: "side", on_conflict: "keep" }],
     ["git_stash_apply", {}],
     ["git_revert", { commit: "HEAD" }],
   ] as const)("by %s %o", async (tool, args) => {
@@ -133,7 +132,7 @@ describe("an untracked file is never lost", () => {
     commitFiles(root, "Onto", { "b.txt": "b\n" });
     git(root, "checkout", "--quiet", "main");
     write(root, ".env", "SECRET\n");
-    const { text } = await call("git_rebase", root, { onto: "onto" });
+    const { text } = await call("git_rebase", root, { onto: "onto", on_conflict: "keep" });
     expect(readFileSync(join(root, ".env"), "utf8")).toBe("SECRET\n");
     expect(text).toContain("would be overwritten: .env");
   });
@@ -158,18 +157,16 @@ describe("an untracked file is never lost", () => {
     git(root, "branch", "target", "side");
     const head = git(root, "rev-parse", "HEAD").trim();
     const { data } = await call("git_reset_hard", root, { revision: "target" });
-    expect(question).toContain("3 untracked files would be overwritten: .env, d, e/x.");
+    expect(question).toContain("It overwrites 3 untracked files: .env, d, e/x.");
     expect(data).toMatchObject({ count: 3, files: [".env", "d", "e/x"] });
-    const [, source = "", files = ""] =
-      /then git_restore with source (\S+) and files (.*)$/.exec(String(data.undo)) ?? [];
-    expect(JSON.stringify(data.notes)).toContain(source);
+    const [, source = ""] = /git_restore with source (\S+) /.exec(String(data.notes)) ?? [];
     await call("git_reset_hard", root, { revision: head });
-    await call("git_restore", root, { source, files: JSON.parse(files) });
+    await call("git_restore", root, { source, files: data.files });
     expect(secrets(root)).toEqual(Object.keys(FILES));
   });
 });
 
-describe("git_worktree_remove", () => {
+describe("git_delete of a worktree", () => {
   it.each(["--assume-unchanged", "--skip-worktree"])(
     "refuses a file that git does not compare (%s)",
     async (mark) => {
@@ -178,11 +175,11 @@ describe("git_worktree_remove", () => {
       git(root, "worktree", "add", "--quiet", "-b", "linked", linked);
       git(linked, "update-index", mark, "a.txt");
       write(linked, "a.txt", "SECRET\n");
-      const { text } = await call("git_worktree_remove", root, { path: linked });
+      const { text } = await call("git_delete", root, { kind: "worktree", name: linked });
       expect(readFileSync(join(linked, "a.txt"), "utf8")).toBe("SECRET\n");
       expect(text).toContain("a.txt");
       git(linked, "update-index", `--no${mark.slice(1)}`, "a.txt");
-      const { data } = await call("git_worktree_remove", root, { path: linked });
+      const { data } = await call("git_delete", root, { kind: "worktree", name: linked });
       expect(git(root, "show", `${data.recovery}:a.txt`)).toBe("SECRET\n");
     },
   );

@@ -219,7 +219,7 @@ describe("a link in a git directory leads no call to another file", () => {
     const steps = ".git/rebase-merge/git-rebase-todo";
     write(root, "todo", readFileSync(join(root, steps), "utf8"));
     link(root, "rebase-merge/git-rebase-todo", "../../todo");
-    const answer = await call("git_merge", root, { action: "continue" });
+    const answer = await call("git_rebase", root, { action: "continue" });
     expect(existsSync(trap.log)).toBe(false);
     expect(answer).toMatch(REFUSED);
   });
@@ -394,7 +394,7 @@ describe("a git directory stops or uses nothing of the user's", () => {
       git(root, "add", ".");
       const state = kind === "--merge" ? "rebase-merge" : "rebase-apply";
       write(root, `.git/${state}/gpg_sign_opt`, "-S\n");
-      const answer = await call("git_merge", root, { action: "continue" });
+      const answer = await call("git_rebase", root, { action: "continue" });
       expect(existsSync(trap.log)).toBe(false);
       expect(answer).toContain("unsafe_operation");
       expect(() => git(root, "-c", "core.editor=:", "rebase", "--continue")).toThrow();
@@ -413,7 +413,7 @@ describe("a git directory stops or uses nothing of the user's", () => {
     write(root, "a.txt", "resolved\n");
     git(root, "add", ".");
     write(root, ".git/sequencer/opts", "[options]\n\tgpg-sign = \n");
-    const answer = await call("git_merge", root, { action: "continue" });
+    const answer = await call("git_cherry_pick", root, { action: "continue" });
     expect(existsSync(trap.log)).toBe(false);
     expect(answer).toContain("unsafe_operation");
     expect(() => git(root, "-c", "core.editor=:", "cherry-pick", "--continue")).toThrow();

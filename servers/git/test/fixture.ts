@@ -20,8 +20,8 @@ import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { fakeCall, type RecordedCall } from "@refmcp/testing";
 import { afterEach, beforeEach } from "vitest";
-import { Git } from "../src/repository/open/git.ts";
-import type { GitOptions } from "../src/repository/open/machine.ts";
+import { Git } from "../src/git/open/git.ts";
+import type { GitOptions } from "../src/git/open/machine.ts";
 import { tools } from "../src/tools/index.ts";
 
 /** An empty test directory with its own home, so that no user's git configuration interferes. */
@@ -215,7 +215,6 @@ export function gitOver(directories: readonly string[], options: Partial<GitOpti
     mayAsk: true,
     protocols: ["https", "ssh"],
     allowedHosts: [],
-    offers: () => true,
     ...options,
   });
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory, fakeCall } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ import {
   write,
 } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
-import { executable, set } from "./traps.ts";
+import { executable } from "./traps.ts";
 import { place, useTestDirectory } from "./upstream.ts";
 import { ALL_TOOLS } from "./world.ts";
 
@@ -143,51 +143,8 @@ describe.each(["legacy", "modern"] as const)(
       });
       expect(ran()).toBe(false);
     });
-
-    it("reports first that there is nothing to commit", async () => {
-      rejecting("pre-commit");
-      git(root, "reset", "--quiet", "--hard");
-      for (const args of [[], ["--confirm", "never"]])
-        expect(codeOf(await (await connect({ args })).callTool(commit()))).toBe(
-          "nothing_to_commit",
-        );
-    });
   },
 );
-
-describe("hooks as husky installs them", () => {
-  const WRAPPER = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"';
-  beforeEach(() => {
-    const h =
-      'n=$(basename "$0")\ns=$(dirname "$(dirname "$0")")/$n\n[ ! -f "$s" ] && exit 0\nsh -e "$s" "$@"\n';
-    write(root, ".husky/_/h", h);
-    for (const name of ["pre-commit", "commit-msg", "pre-merge-commit", "post-commit", "pre-push"])
-      writeFileSync(executable(`${root}/.husky/_/${name}`, ""), WRAPPER);
-    set(root, ["core.hooksPath", ".husky/_"]);
-    write(root, "src/app.ts", "changed\n");
-    git(root, "add", "src/app.ts");
-  });
-
-  it("count only if the project has written them", async () => {
-    expect((await call("git_commit", { message: "Nothing to run" })).data.notes).toBeUndefined();
-    write(root, ".husky/pre-commit", "echo no tabs please; exit 1\n");
-    const args = { message: "Checked", allow_empty: true };
-    const refused = await failureOf(call("git_commit", args));
-    expect(refused.code).toBe("hook_needed");
-    expect(refused.message).toContain("the hooks pre-commit for");
-    const failed = await failureOf(call("git_commit", args, fakeCall({ agrees: true })));
-    expect(failed).toMatchObject({
-      code: "hook_failed",
-      message: expect.stringContaining("no tabs please"),
-    });
-  });
-
-  it("count if they are not what husky writes", async () => {
-    executable(`${root}/.husky/_/commit-msg`, "exit 0");
-    const refused = await failureOf(call("git_commit", { message: "Hidden" }));
-    expect(refused.message).toContain("the hooks commit-msg for");
-  });
-});
 
 describe("every tool that would run a hook that checks", () => {
   const cases: [tool: string, hook: string, args: object][] = [
@@ -195,8 +152,8 @@ describe("every tool that would run a hook that checks", () => {
     ["git_merge", "commit-msg", { revision: "feature" }],
     ["git_cherry_pick", "prepare-commit-msg", { commits: ["feature"] }],
     ["git_revert", "prepare-commit-msg", { commit: "HEAD" }],
-    ["git_rebase", "pre-rebase", { onto: "feature" }],
-    ["git_rebase", "prepare-commit-msg", { onto: "feature" }],
+    ["git_rebase", "pre-rebase", { onto: "feature", on_conflict: "keep" }],
+    ["git_rebase", "prepare-commit-msg", { onto: "feature", on_conflict: "keep" }],
   ];
 
   it.each(cases)(
@@ -272,7 +229,6 @@ describe("every tool that would run a hook that checks", () => {
         message: expect.stringContaining("lint failed in a.ts"),
       });
     expect(remote()).toBe(before);
-    expect(git(root, "for-each-ref", "refs/refmcp")).toBe("");
     const { data } = await push("git_push", { skip_hooks: true });
     expect(data.notes).toEqual(["Did not run the hooks pre-push: skip_hooks."]);
     expect(remote()).toBe(head());

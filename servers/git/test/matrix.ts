@@ -81,24 +81,20 @@ const ARGUMENTS: Readonly<Record<string, Arguments>> = {
   git_revert: { commit: "v1.0" },
   git_create_tag: { tag_name: "v2.0", message: "Two" },
   git_worktree_add: { path: "twin", branch_name: "feature" },
-  git_worktree_remove: { path: "linked" },
-  git_rename_branch: { branch_name: "conflicting", new_name: "renamed" },
+  git_delete: { kind: "branch", name: "conflicting" },
   git_set_remote: { remote: "upstream", url: "http://127.0.0.1/x.git" },
-  git_delete_tag: { tag_name: "v0.9" },
   git_init: { path: "new" },
   git_clone: { path: "cloned", branch: "main" },
   git_pull: { branch_name: "news" },
   git_reset_hard: { revision: "v0.9" },
   git_clean: { ignored: true },
-  git_rebase: { onto: "feature" },
-  git_rewrite: { steps: [{ commit: "HEAD", action: "reword", message: "New" }] },
-  git_delete_branch: { branch_name: "conflicting" },
+  git_rebase: { steps: [{ commit: "HEAD", action: "reword", message: "New" }] },
   git_push_force_with_lease: { branch_name: "feature" },
 };
 
 /** Tools that contact the repository's remote. */
 export const REMOTE: ReadonlySet<string> = new Set([
-  "git_delete_branch",
+  "git_delete",
   "git_fetch",
   "git_pull",
   "git_push",
@@ -112,7 +108,6 @@ const NEW_DIRECTORY_TOOLS: ReadonlySet<string> = new Set([
   "git_init",
   "git_clone",
   "git_worktree_add",
-  "git_worktree_remove",
 ]);
 const LOGIN = "ada:lovelace";
 /** The folder with the repository, and the one with its upstream. */
@@ -194,7 +189,7 @@ export async function matrix(): Promise<Matrix> {
       const reads = isReading(call);
       const transfers = REMOTE.has(call.tool) || call.tool === "git_clone";
       if (!reads) fresh(!ON_CLEAN.has(call.tool), transfers);
-      if (call.tool === "git_worktree_remove") addLinked(folder);
+      if (call.args.kind === "worktree") addLinked(folder);
       const outcome = await outcomeOf(folder, call, urlOf(base, folder));
       const name = `${call.tool} ${JSON.stringify(call.args)}`;
       check(name);
@@ -309,7 +304,6 @@ async function outcomeOf(folder: string, { tool, args }: ToolCall, url: string):
     .join("\n")
     .replaceAll(url, "<remote>")
     .replaceAll(folder, "<folder>")
-    .replaceAll(/\d{8}T\d{6}Z-([a-z-]+)-[0-9a-f]{6}/g, "<time>-$1")
     .replaceAll(/\b[0-9a-f]{7,64}\b/g, "<id>");
 }
 
@@ -338,7 +332,7 @@ function stateOf(folder: string, withUpstream: boolean): string[] {
   return [
     plain("rev-parse", "HEAD^{tree}"),
     plain("ls-files", "-s"),
-    plain("for-each-ref", "--format=%(refname)").replaceAll(/recovery\/.*/g, "recovery"),
+    plain("for-each-ref", "--format=%(refname)"),
     ...(withUpstream
       ? [
           plain("for-each-ref", "--format=%(refname) %(objectname)", "refs/remotes"),

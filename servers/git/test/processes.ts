@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Git } from "../src/repository/open/git.ts";
+import type { Git } from "../src/git/open/git.ts";
 import { callTool, gitOver } from "./fixture.ts";
 import { executable } from "./traps.ts";
 import { place } from "./upstream.ts";

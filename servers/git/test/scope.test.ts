@@ -45,12 +45,9 @@ describe("a repository accesses nothing outside the allowed directories", () => 
       git_revert: { commit: "HEAD" },
       git_create_tag: { tag_name: "x" },
       git_worktree_add: { path: place.path("in", "x"), branch_name: "x" },
-      git_rename_branch: { branch_name: "main", new_name: "x" },
       git_set_remote: { remote: "x", url: "https://example.org/x.git" },
-      git_delete_tag: { tag_name: "x" },
-      git_worktree_remove: { path: place.path("in", "x") },
       git_rebase: { onto: "main" },
-      git_delete_branch: { branch_name: "main" },
+      git_delete: { kind: "branch", name: "main" },
     };
     for (const { name } of tools) {
       if (name === "git_init" || name === "git_clone") continue;
@@ -151,7 +148,7 @@ describe("a repository accesses nothing outside the allowed directories", () => 
     const { root } = insideAndOutside(place);
     const twin = place.path("twin");
     git(root, "worktree", "add", "--quiet", twin, "-b", "twin");
-    const failure = await failureOf(callTool(gitOver([twin]), "git_status", {}));
+    const failure = await failureOf(callTool(gitOver([twin]), "git_status", { repo_path: twin }));
     expect(failure.message).toContain("git directory is outside the allowed directories");
   });
 
@@ -221,18 +218,14 @@ describe("a repository of another user", () => {
     expect((await callTool(over, "git_log", { repo_path: root })).data.commits).toHaveLength(3);
   });
 
-  it("is not examined as a submodule either, nor is a submodule that claims the outer git directory", async () => {
+  it("is not opened as a submodule either, before a command looks into it", async () => {
     const { root, over } = insideAndOutside(place);
     submodule(root);
-    const status = async () => (await callTool(over, "git_status", { repo_path: root })).data;
-    expect(await status()).toMatchObject({
-      submodules: [{ path: "sub", changed: 1, untracked: 0 }],
-    });
-    chownSync(join(root, ".git", "modules", "sub"), 12_345, 12_345);
-    expect((await status()).submodules).toBeUndefined();
-    expect((await status()).notes).toContainEqual(expect.stringMatching(/not examined: sub$/));
-    write(root, "sub/.git", "gitdir: ../.git\n");
-    expect((await status()).submodules).toBeUndefined();
-    expect((await status()).notes).toContainEqual(expect.stringMatching(/not examined: sub$/));
+    const add = () => callTool(over, "git_add", { repo_path: root, files: ["sub"] });
+    await add();
+    const status = (await callTool(over, "git_status", { repo_path: root })).data;
+    expect(status.notes).toContainEqual(expect.stringMatching(/not examined.*: sub\.$/));
+    write(root, "sub/.git", `gitdir: ${place.path("out", ".git")}\n`);
+    expect(await codeOf(add())).toBe("outside_roots");
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from "vitest";
-import type { GitOptions } from "../src/repository/open/machine.ts";
+import type { GitOptions } from "../src/git/open/machine.ts";
 import { git, gitOver, type Scratch, sampleRepository, scratch } from "./fixture.ts";
 import { type GitServer, type GitServerOptions, serveGit } from "./http-server.ts";
 

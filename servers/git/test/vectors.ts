@@ -20,6 +20,8 @@ export interface Vector {
   readonly since?: string;
   /** Whether tools that contact the remote refuse this configuration instead. */
   readonly refusedRemote?: true;
+  /** Whether every tool refuses this configuration instead. */
+  readonly refused?: true;
   /** Whether the tools that would need the filter refuse that instead. */
   readonly filter?: true;
 }
@@ -32,6 +34,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "core.fsmonitor through include.path",
+    refused: true,
     plant(root, program) {
       writeFileSync(join(root, ".git", "more"), `[core]\n\tfsmonitor = ${program}\n`);
       set(root, ["include.path", "more"]);
@@ -334,7 +337,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "filter through includeIf onbranch",
-    filter: true,
+    refused: true,
     plant(root, program) {
       writeFileSync(
         join(root, ".git", "late"),
@@ -481,6 +484,7 @@ export const VECTORS: readonly Vector[] = [
   },
   {
     name: "core.fsmonitor through includeIf hasconfig",
+    refused: true,
     plant(root, program) {
       writeFileSync(join(root, ".git", "remotely"), `[core]\n\tfsmonitor = ${program}\n`);
       set(root, ["includeIf.hasconfig:remote.*.url:**.path", "remotely"]);

@@ -1,36 +1,30 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { resource } from "../context.ts";
-import { completeRepository, openNamed } from "../repository/open/names.ts";
-import { status, watchStatus } from "../repository/read/status.ts";
+import { completeRepository, openNamed } from "../git/open/git.ts";
+import { status } from "../git/read/status.ts";
+
+const mimeType = "application/json";
+const description = "Branch, staged, unstaged and untracked files as JSON.";
 
 export default resource({
   uriTemplate: "git://{repo}/status",
   name: "status",
   title: "Status",
-  description:
-    "Branch, staged, unstaged and untracked files as JSON. Subscribe to be notified of commits, checkouts and staging.",
-  mimeType: "application/json",
+  description,
+  mimeType,
   async read({ repo }, git, call) {
-    const repository = await openNamed(git, repo, call.signal);
+    const { repository } = await openNamed(git, repo, call.signal);
     return JSON.stringify(await status(repository, {}, call), undefined, 2);
   },
   async list(git) {
-    const listed = await Promise.all(
-      (await git.worktrees()).map(async (path) => {
-        const name = await git.nameOf(path);
-        return {
-          uri: `git://${encodeURIComponent(name)}/status`,
-          name,
-          title: `Status of ${name}`,
-          description: "Branch, staged, unstaged and untracked files.",
-          mimeType: "application/json",
-        };
-      }),
-    );
-    return { resources: listed };
+    const trees = (await git.repositories()).filter((path) => existsSync(join(path, ".git")));
+    const names = await Promise.all(trees.map((path) => git.nameOf(path)));
+    const resources = names.map((name) => {
+      const uri = `git://${encodeURIComponent(name)}/status`;
+      return { uri, name, title: `Status of ${name}`, description, mimeType };
+    });
+    return { resources };
   },
   complete: { repo: completeRepository },
-  async watch({ repo }, git, changed) {
-    const repository = await openNamed(git, repo, new AbortController().signal);
-    return watchStatus(repository, changed);
-  },
 });

@@ -1,0 +1,139 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { pathBytes, pathsIn } from "../open/paths.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { objectOf } from "../open/revisions.ts";
+import { changesOf, type FileChange, FROM_STDIN, fileNames } from "../read/changes.ts";
+import { refuseFilters } from "../read/filters.ts";
+import { refuseOperation } from "../read/status.ts";
+import { failure, failureOf } from "../run/errors.ts";
+import { firstNames, nulEnded, records } from "../run/text.ts";
+import { applyHunks } from "./hunks.ts";
+import { keepBefore } from "./recovery.ts";
+
+/** What is staged now, against HEAD. */
+function stagedChanges(repository: Repository): Promise<FileChange[]> {
+  return changesOf(repository, ["--cached"]);
+}
+
+/** Whole files, or hunks by their ids. */
+interface Selection {
+  readonly files?: readonly string[] | undefined;
+  readonly hunks?: readonly string[] | undefined;
+}
+
+/**
+ * Stages files, hunks by their ids, or both.
+ *
+ * @throws ToolError `nothing_named`, `stale_hunk`, and what `stage` throws
+ */
+export async function stageSelected(
+  repository: Repository,
+  { files, hunks }: Selection,
+  { budget }: Budget,
+) {
+  if (files === undefined && hunks === undefined)
+    throw failure("nothing_named", "Both files and hunks are missing.");
+  await repository.worktree();
+  const chosen = { from: "unstaged", reverse: false, untracked: true } as const;
+  if (hunks !== undefined) await applyHunks(repository, { ids: hunks, ...chosen });
+  if (files !== undefined) await stage(repository, files);
+  const { files: staged, count } = fileNames(await stagedChanges(repository), budget - 500);
+  return { staged, count };
+}
+
+/**
+ * Stages files: new, changed and deleted ones. Nothing is staged if one of the paths cannot be.
+ *
+ * @throws ToolError `ignored_path`, `bad_path`, `filter_needed`
+ */
+export async function stage(repository: Repository, paths: readonly string[]): Promise<void> {
+  const input = await pathBytes(repository, paths);
+  const trial = await repository.run(["add", "--dry-run", ...FROM_STDIN], { input });
+  const [, ignored] = /^The following paths are ignored by [^\n]*\n(.*)$/s.exec(trial.stderr) ?? [];
+  if (ignored !== undefined) {
+    const names = firstNames(ignored.trim().split("\n"));
+    throw failure("ignored_path", `Ignored by .gitignore: ${names}. Nothing was staged.`);
+  }
+  if (trial.code !== 0) throw failureOf(trial, "stage the files");
+  await refuseFilters(repository, () => staging(repository, input));
+  await repository.output(["add", ...FROM_STDIN], "stage the files", { input });
+}
+
+/** The files among these paths that `git add` would read. */
+async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
+  const list = ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--deduplicate"];
+  const listing = await repository.output(list, "list the files");
+  const wanted = records(input).map((path) => path.toString("latin1"));
+  const isWanted = (path: string) =>
+    wanted.some((named) => named === "." || path === named || path.startsWith(`${named}/`));
+  return nulEnded(records(listing).filter((path) => isWanted(path.toString("latin1"))));
+}
+
+/** Unstages everything, some paths or some hunks; the working tree is unchanged. */
+export async function unstage(
+  repository: Repository,
+  { files: paths, hunks }: Selection,
+  { budget }: Budget,
+) {
+  await repository.worktree();
+  if (paths !== undefined && hunks !== undefined)
+    throw failure("bad_hunk", "files and hunks cannot be combined here.");
+  // To unstage everything would discard the state of a merge.
+  if (paths === undefined && hunks === undefined) refuseOperation(repository);
+  const input = paths === undefined ? undefined : await pathBytes(repository, paths);
+  const before = await stagedChanges(repository);
+  const tree = await repository.run(["write-tree"]);
+  const reset = ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)];
+  const chosen = { from: "staged", reverse: true } as const;
+  const changed = hunks && (await applyHunks(repository, { ids: hunks, ...chosen }));
+  if (hunks === undefined) await repository.output(reset, "unstage the files", { input });
+  const left = new Set((await stagedChanges(repository)).map((file) => file.path));
+  const gone = before.filter(({ path }) => changed?.includes(path) ?? !left.has(path));
+  const list = fileNames(gone, budget - 500);
+  if (tree.code !== 0 || gone.length === 0) return list;
+  // The tree has the previous index.
+  const source = tree.stdout.toString("utf8").trim();
+  const undo = `git_restore with source ${source}, staged true, worktree false and these files`;
+  return { ...list, undo };
+}
+
+interface RestoreQuery {
+  readonly files: readonly string[];
+  readonly source?: string | undefined;
+  readonly staged: boolean;
+  readonly worktree: boolean;
+}
+
+/**
+ * Restores files from the index (or HEAD, for the index itself) or a commit or tree. Their previous
+ * content is kept first.
+ */
+export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
+  const root = await repository.worktree();
+  const { staged, worktree } = query;
+  const input = await pathBytes(repository, query.files);
+  const from = query.source ?? (staged && worktree ? "HEAD" : undefined);
+  const source = from === undefined ? undefined : (await objectOf(repository, from)).oid;
+  // What the restored files will have instead: from the current state to the source.
+  const between = ["-R", ...(worktree ? [] : ["--cached"]), ...(source ? [source] : [])];
+  const files = await changesOf(repository, between, await pathsIn(repository, query.files));
+  const kept = worktree ? await keepFiles(repository, root, files) : {};
+  const what = [worktree && "--worktree", staged && "--staged", source && `--source=${source}`];
+  const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
+  await repository.output(args, "restore the files", { input });
+  return { ...fileNames(files, budget - 600), ...kept };
+}
+
+/** Keeps the files that will be overwritten or deleted, untracked ones as well. */
+async function keepFiles(repository: Repository, root: string, files: readonly FileChange[]) {
+  const paths = files.map(({ path }) => path);
+  const bytes = await pathBytes(repository, paths);
+  await refuseFilters(repository, () => bytes);
+  const isThere = (path: string) => lstat(join(root, path)).catch(() => undefined);
+  const lost: string[] = [];
+  for (const { path, letter } of files)
+    if (letter !== "A" || (await isThere(path)) !== undefined) lost.push(path);
+  const recovery = lost.length === 0 ? undefined : await keepBefore(repository, "restore", lost);
+  return { recovery, undo: recovery && `git_restore with source ${recovery} and these files` };
+}

@@ -1,0 +1,106 @@
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { pathBytes, pathsIn } from "../open/paths.ts";
+import type { Budget, Repository } from "../open/repository.ts";
+import { checked, emptyTree, lookUp, objectOf } from "../open/revisions.ts";
+import { changesOf, differing, FROM_STDIN, fileNames } from "../read/changes.ts";
+import { refuseFilters } from "../read/filters.ts";
+import { refuseOperation } from "../read/status.ts";
+import { failure, failureOf, noCommits } from "../run/errors.ts";
+import { conflictedPaths, conflictReport } from "./conflicts.ts";
+import { keepCommit, refuseUntracked, untrackedAt } from "./recovery.ts";
+
+interface StashQuery {
+  readonly message?: string | undefined;
+  readonly files?: readonly string[] | undefined;
+  readonly include_untracked: boolean;
+  readonly keep_index: boolean;
+}
+
+export async function stashPush(repository: Repository, query: StashQuery, { budget }: Budget) {
+  await repository.worktree();
+  const [head, before] = await lookUp(repository, ["HEAD^{commit}", "refs/stash"]);
+  if (head === undefined) throw noCommits();
+  refuseOperation(repository);
+  const { files, include_untracked, keep_index, message } = query;
+  const input = files && (await pathBytes(repository, files));
+  await refuseFilters(repository, () => putAside(repository, query));
+  const args = [
+    ...["stash", "push", "--quiet", include_untracked && "--include-untracked"],
+    keep_index && "--keep-index",
+    message !== undefined && `--message=${message}`,
+    ...(input === undefined ? [] : FROM_STDIN),
+  ];
+  // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take literally.
+  const options = input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input };
+  await repository.output(args, "stash", options);
+  const [stash] = await lookUp(repository, ["refs/stash"]);
+  if (stash === undefined || stash.oid === before?.oid)
+    throw failure("nothing_to_stash", "There are no local changes to stash.");
+  const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
+  return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes, budget - 500) };
+}
+
+/** The files that a stash would include. */
+async function putAside(repository: Repository, query: StashQuery): Promise<Buffer> {
+  const paths = await pathsIn(repository, query.files ?? []);
+  const others = ["ls-files", "--others", "-z", "--exclude-standard", "--", ...paths];
+  return Buffer.concat([
+    await differing(repository, "HEAD", "--", ...paths),
+    ...(query.include_untracked ? [await repository.output(others, "list the files")] : []),
+  ]);
+}
+
+/** @throws ToolError `bad_revision` for a name that is not in the list of stashes, from which it could be dropped */
+export function refuseOther(stash: string): void {
+  if (!/^stash@\{\d+\}$/.test(stash)) throw notAStash(stash);
+}
+
+function notAStash(stash: string): ToolError {
+  return new ToolError("invalid", `"${oneLine(stash.slice(0, 60))}" is not a stash.`, {
+    code: "bad_revision",
+    hint: "stash@{0} is the newest; git_list_refs with kind stashes lists them.",
+  });
+}
+
+/** Removes a stash from the list, after keeping it; returns its commit and how to undo it. */
+export async function dropKept(repository: Repository, stash: string, oid: string) {
+  const recovery = await keepCommit(repository, "drop-stash", oid);
+  await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
+  return { recovery, undo: `git_stash_apply with stash ${recovery}` };
+}
+
+/**
+ * Applies a stash (or what a change kept for recovery) to the working tree. With `drop` it is removed
+ * afterwards, unless there are conflicts.
+ */
+export async function stashApply(
+  repository: Repository,
+  query: { stash: string; index: boolean; drop: boolean },
+  { budget }: Budget,
+) {
+  await repository.worktree();
+  const name = checked(query.stash);
+  if (query.drop) refuseOther(name);
+  const [stash, index, untracked] = await lookUp(repository, [name, `${name}^2`, `${name}^3`]);
+  const { oid, type } = stash ?? (await objectOf(repository, name));
+  if (type !== "commit" || index === undefined) throw notAStash(name);
+  const written = async () =>
+    Buffer.concat([
+      await differing(repository, `${oid}^1`, oid),
+      ...(untracked ? [await differing(repository, emptyTree(oid), untracked.oid)] : []),
+    ]);
+  await refuseFilters(repository, written, oid);
+  refuseUntracked(await untrackedAt(repository, oid, `${oid}^1`));
+  const apply = ["stash", "apply", "--quiet", query.index && "--index", oid];
+  const result = await repository.run(apply, { silent: true });
+  const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
+  if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
+  const files = await changesOf(repository, [`${oid}^1`, oid]);
+  const names = fileNames(files, Math.floor(budget / 2));
+  if (conflicted.length > 0)
+    return { commit: oid, ...names, ...(await conflictReport(repository, budget / 2 - 1_000)) };
+  if (!query.drop) return { commit: oid, ...names };
+  const { recovery, undo } = await dropKept(repository, name, oid);
+  const how = `The stash is kept: discard the changes with git_restore, then ${undo}`;
+  return { commit: oid, ...names, recovery, undo: how };
+}

@@ -1,0 +1,56 @@
+import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import { failureOf } from "../run/errors.ts";
+import type { GitResult } from "../run/run-git.ts";
+import { pathText, records, stagedEntry } from "../run/text.ts";
+import { isSettled, stateOf } from "./configuration.ts";
+import { isGitName } from "./git-directory.ts";
+import type { Machine } from "./machine.ts";
+
+const MAX_INDEXES = 200;
+const GITLINK = "160000";
+/** Paths that git never adds to an index, but would follow out of the working tree. */
+const LEADS_OUT =
+  process.platform === "win32"
+    ? /^[/\\]|^[a-z]:|(^|[/\\])\.\.? *([/\\]|$)/i
+    : /^\/|(^|[/\\])\.\.?([/\\]|$)/;
+/** Only these, or characters that some file systems ignore, can name the git directory. */
+const MAY_BE_GIT = /git|[^\0-\x7f]/i;
+
+/**
+ * The submodules in an index, whose paths are checked if the file has changed: git reads and writes
+ * the files that they name, and the index may have come with the repository.
+ *
+ * @param list runs `git ls-files --stage -z`
+ * @throws ToolError `corrupt_index`
+ */
+export async function submodulesIn(
+  { indexes }: Machine,
+  file: string,
+  list: () => Promise<GitResult>,
+): Promise<readonly string[]> {
+  const state = stateOf(file);
+  const known = indexes.get(file);
+  if (known?.state === state) return known.submodules;
+  const started = Date.now();
+  const { code, stdout, stderr } = await list();
+  // Only commands that use a damaged index report it.
+  if (code !== 0 && !/index/.test(stderr)) throw failureOf({ code, stderr }, "read the index");
+  const submodules: string[] = [];
+  for (const { mode, path } of records(stdout).map(stagedEntry)) {
+    if (mode === GITLINK) submodules.push(path.toString("utf8"));
+    refuseOutside(path);
+  }
+  if (indexes.size >= MAX_INDEXES) indexes.clear();
+  if (isSettled(state, started)) indexes.set(file, { state, submodules });
+  return submodules;
+}
+
+function refuseOutside(path: Buffer): void {
+  const text = path.toString("latin1");
+  const isGit = () => path.toString("utf8").split(/[/\\]/).some(isGitName);
+  if (!LEADS_OUT.test(text) && !(MAY_BE_GIT.test(text) && isGit())) return;
+  const message = `The repository's index contains "${oneLine(pathText(path))}", which is not a path inside the working tree.`;
+  const hint =
+    "git never writes such an index. The user can remove .git/index and run git reset, or clone the repository again.";
+  throw new ToolError("denied", message, { code: "corrupt_index", hint });
+}

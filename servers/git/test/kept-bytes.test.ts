@@ -1,0 +1,72 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeCall } from "@refmcp/testing";
+import { expect, it } from "vitest";
+import { tools } from "../src/tools/index.ts";
+import { callTool, git, gitOver, makeDirty, sampleRepository, write } from "./fixture.ts";
+import { callOf, REMOTE } from "./matrix.ts";
+import { place, useTestDirectory } from "./upstream.ts";
+
+useTestDirectory();
+
+/** Tools that change a repository and need no remote. */
+const changing = tools
+  .filter(({ effect, openWorld }) => effect !== "read" && openWorld !== true)
+  .map(({ name }) => name)
+  .filter((name) => !REMOTE.has(name));
+
+/** The files of the working tree: tracked, untracked and ignored ones. */
+function filesIn(root: string): string[] {
+  const all = readdirSync(root, { recursive: true, withFileTypes: true });
+  return all
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => !path.startsWith(join(root, ".git")));
+}
+
+/** A repository with every kind of file; the branch that tools go to has other content for each. */
+function repository(): string {
+  const root = sampleRepository(place.path("repo"));
+  git(root, "reset", "--quiet", "--hard");
+  git(root, "checkout", "--quiet", "feature");
+  for (const path of ["mine.txt", "mine.log", "deep/mine.log"]) write(root, path, "theirs\n");
+  git(root, "add", "--force", ".");
+  git(root, "commit", "--quiet", "-m", "Theirs");
+  git(root, "checkout", "--quiet", "main");
+  makeDirty(root);
+  for (const path of ["mine.txt", "mine.log", "deep/mine.log"])
+    write(root, path, `mine, in ${path}\n`);
+  return root;
+}
+
+const more: readonly [tool: string, args: object][] = [
+  ["git_reset_hard", { revision: "feature" }],
+  ["git_rebase", { onto: "feature", on_conflict: "keep" }],
+  ["git_merge", { revision: "feature", on_conflict: "keep" }],
+  ["git_restore", { files: ["."], source: "feature", staged: true }],
+  ["git_clean", { ignored: true }],
+];
+const calls = [
+  ...changing.map((name) => [name, callOf(name).args] as const),
+  ...more.flatMap(([name, args]) => [[name, args] as const]),
+];
+
+it.each(calls)("%s %o loses no byte of any file", async (tool, args) => {
+  const root = repository();
+  const before = filesIn(root).map((path) => readFileSync(path, "utf8"));
+  const ids = before.map((text, index) => {
+    write(place.folder, `content-${index}`, text);
+    return git(root, "hash-object", "--no-filters", place.path(`content-${index}`)).trim();
+  });
+  const over = gitOver([place.folder]);
+  const repo = tool === "git_init" ? {} : { repo_path: root };
+  await callTool(over, tool, { ...repo, ...args }, fakeCall({ agrees: true })).catch(
+    () => undefined,
+  );
+  const after = new Set(filesIn(root).map((path) => readFileSync(path, "utf8")));
+  const kept = git(root, "rev-list", "--objects", "--all", "--reflog", "--indexed-objects");
+  const lost = before.filter(
+    (text, index) => !after.has(text) && !kept.includes(ids[index] ?? "-"),
+  );
+  expect(lost).toEqual([]);
+});
