@@ -36,7 +36,7 @@ export const moves = {
     .optional()
     .describe(
       "New path, or a directory ending in /; for a glob $1, {name}, {stem}, {ext}, {name:lower}, " +
-        "{mtime:yyyy-MM-dd HH.mm}.",
+        "{n:001}, {mtime:yyyy-MM-dd HH.mm}.",
     ),
   moves: z
     .array(z.strictObject({ source: z.string(), destination: z.string() }))

@@ -38,24 +38,19 @@ export const server = defineServer({
   tools,
   resources,
   // Loaded with the first call, to keep startup fast.
-  async open({
-    options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars },
-    allowed,
-  }) {
+  async open({ options: { ignore, journalDir, journalDays }, allowed }) {
     const { createPathGuard, stateDirectories, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
-    const { hiddenPlaces } = await import("./files/trash/trash.ts");
+    const { hiddenPlaces } = await import("./files/change/store.ts");
     const journalDirectories =
       journalDir === undefined ? stateDirectories("filesystem") : [journalDir];
     const files = openFiles({
       guard: createPathGuard(withHidden(allowed, hiddenPlaces(journalDirectories))),
-      journal,
-      journalDays,
-      maxReadChars,
       ignored: ignore,
+      journalDays,
       journalDirectories,
     });
-    if (forgetChanges) await files.forgetChanges();
+    await files.store.eraseUnwanted();
     return files;
   },
   ready({ guard: { allowed } }) {
@@ -63,5 +58,5 @@ export const server = defineServer({
     if (missing.length > 0)
       throw new Error(missing.map(({ path, unavailable }) => `${path} ${unavailable}`).join(", "));
   },
-  close: (files) => files.close(),
+  close: async (files) => (await import("./files/files.ts")).closeFiles(files),
 });

@@ -4,8 +4,31 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
-import { type Files, openFiles } from "../src/files/files.ts";
-import { hiddenPlaces } from "../src/files/trash/trash.ts";
+import { listChanges } from "../src/files/change/list.ts";
+import {
+  type MoveRequest,
+  type Plan,
+  planDeletion,
+  planDirectories,
+  planMoves,
+} from "../src/files/change/plan.ts";
+import { type RunOptions, run } from "../src/files/change/run.ts";
+import { hiddenPlaces } from "../src/files/change/store.ts";
+import { undo } from "../src/files/change/undo.ts";
+import { compareFiles } from "../src/files/edit/compare.ts";
+import { edit, editMany } from "../src/files/edit/edit.ts";
+import { write } from "../src/files/edit/write.ts";
+import { closeFiles, type Files, type FilesOptions, openFiles } from "../src/files/files.ts";
+import { getInfo } from "../src/files/read/info.ts";
+import { readMedia } from "../src/files/read/media.ts";
+import { readMany } from "../src/files/read/read-many.ts";
+import { readText } from "../src/files/read/read-text.ts";
+import { completePath, readTail, readWhole } from "../src/files/read/resource.ts";
+import { summarize } from "../src/files/read/summary.ts";
+import { searchText } from "../src/files/search/search.ts";
+import { drawTree } from "../src/files/tree/directory-tree.ts";
+import { listDirectory, searchNames } from "../src/files/tree/listings.ts";
+import { newestFiles } from "../src/files/tree/newest-files.ts";
 
 /** A temporary allowed directory with the domain; both are removed after the test. */
 export interface Scratch {
@@ -17,7 +40,7 @@ export interface Scratch {
   readonly state: string;
   /** The journal of the root in it. */
   readonly journalDirectory: string;
-  readonly files: Files;
+  readonly files: Domain;
   /** Absolute path of something in the root. */
   at(...parts: string[]): string;
   /** Writes a file in the root and its parents; returns its absolute path. */
@@ -28,15 +51,65 @@ export interface Scratch {
   /** Names in a directory of the root, sorted, hidden ones too. */
   list(name?: string): Promise<string[]>;
   /** Another domain on the same root and journal, as a second server process would have. */
-  another(options?: { journal?: boolean }): Files;
+  another(options?: { journalDays?: number }): Domain;
 }
 
 interface ScratchOptions {
-  readonly journal?: boolean;
+  readonly journalDays?: number;
   readonly writable?: boolean;
-  /** false: files stand where the trash would be, so nothing can be moved there. */
-  readonly trash?: boolean;
 }
+
+type Single = Omit<MoveRequest, "action" | "moves"> & RunOptions;
+
+/** The domain's functions with their first argument. */
+export function bound(files: Files) {
+  const bind =
+    <Rest extends unknown[], Result>(work: (files: Files, ...rest: Rest) => Result) =>
+    (...rest: Rest) =>
+      work(files, ...rest);
+  const runPlan = (plan: Pick<Plan, "subject" | "steps">, options: RunOptions = {}) =>
+    run(files, plan.subject, plan.steps, options);
+  const one = async (action: "move" | "copy", { progress, ...request }: Single) => {
+    const plan = await planMoves(files, { ...request, action });
+    const { receipt, outcomes } = await runPlan(plan, { progress, signal: request.signal });
+    return { receipt, ...outcomes.at(-1) };
+  };
+  return {
+    ...files,
+    readText: bind(readText),
+    readMany: bind(readMany),
+    readMedia: bind(readMedia),
+    readWhole: bind(readWhole),
+    readTail: bind(readTail),
+    newestFiles: bind(newestFiles),
+    completePath: bind(completePath),
+    info: bind(getInfo),
+    summarize: bind(summarize),
+    list: bind(listDirectory),
+    tree: bind(drawTree),
+    searchNames: bind(searchNames),
+    searchText: bind(searchText),
+    compare: bind(compareFiles),
+    write: bind(write),
+    edit: bind(edit),
+    editMany: bind(editMany),
+    plan: bind(planMoves),
+    runPlan,
+    move: (request: Single) => one("move", request),
+    copy: (request: Single) => one("copy", request),
+    createDirectory: async (...paths: string[]) => runPlan(await planDirectories(files, paths)),
+    delete: async (path: string, recursive = true) =>
+      runPlan(await planDeletion(files, path, { recursive })),
+    changes: bind(listChanges),
+    undo: bind(undo),
+    watch: (path: string, changed: () => void) => files.watchers.watch(path, changed),
+    close: () => closeFiles(files),
+  };
+}
+
+export type Domain = ReturnType<typeof bound>;
+
+export const openDomain = (options: FilesOptions): Domain => bound(openFiles(options));
 
 /** Call it inside a test or a hook of one. */
 export async function scratch(options: ScratchOptions = {}): Promise<Scratch> {
@@ -53,19 +126,14 @@ export async function openScratch(
   const [root, outside, state] = [join(top, "root"), join(top, "outside"), join(top, "state")];
   await mkdir(root);
   await mkdir(outside);
-  if (options.trash === false) {
-    await mkdir(state);
-    for (const path of [join(state, "trash"), join(root, ".refmcp-trash")])
-      await writeFile(path, "");
-  }
   const allowed = new DirectoryAllowlist({
     configured: [{ path: root, source: "argument", writable: options.writable ?? true }],
     mode: "narrow",
   });
   const hidden = hiddenPlaces([state]);
   const guard = createPathGuard(withHidden(allowed, hidden));
-  const another = ({ journal = true } = {}) =>
-    openFiles({ guard, journal, journalDirectories: [state], maxReadChars: 80_000 });
+  const another = ({ journalDays = 30 } = {}) =>
+    openDomain({ guard, journalDays, journalDirectories: [state] });
   const at = (...parts: string[]) => join(root, ...parts);
   return {
     dispose: () => rm(top, { recursive: true, force: true }),
@@ -77,7 +145,7 @@ export async function openScratch(
       "journal",
       createHash("sha256").update(root).digest("hex").slice(0, 16),
     ),
-    files: another({ journal: options.journal ?? true }),
+    files: another({ journalDays: options.journalDays ?? 30 }),
     another,
     at,
     async put(name, content) {
@@ -87,7 +155,6 @@ export async function openScratch(
     },
     read: (name) => readFile(at(name), "utf8"),
     bytes: (name) => readFile(at(name)),
-    list: async (name = "") =>
-      (await readdir(at(name))).filter((one) => one !== ".refmcp-trash").sort(),
+    list: async (name = "") => (await readdir(at(name))).sort(),
   };
 }

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { failure, named } from "./messages.ts";
+import { failure, named } from "./errors.ts";
 
 /** Runs `work` with the opened file, and closes it. */
 export async function withFile<Result>(

@@ -1,5 +1,5 @@
 import { resource } from "../context.ts";
-import { summaryOf } from "../files/journal/list-changes.ts";
+import { listChanges, summaryOf } from "../files/change/list.ts";
 
 /** How many changes the resource shows; list_changes goes further back. */
 const SHOWN = 50;
@@ -11,20 +11,20 @@ export default resource({
   description: "The last 50 changes made through this server, newest first, for review and undo.",
   mimeType: "application/json",
   async read(files) {
-    const { changes } = await files.changes({ limit: SHOWN, maxChars: 80_000 });
+    const { changes } = await listChanges(files, { limit: SHOWN, maxChars: 80_000 });
     const shown = changes.map(({ change, undoneBy }) => {
-      const { effect, steps, ...rest } = change;
-      const { more, final } = summaryOf(change);
+      const { steps, interrupted, ...head } = change;
+      const { first, more } = summaryOf(change);
       return {
-        ...rest,
-        ...(more > 0 ? { files: more + 1 } : {}),
-        final: undefined,
-        undoable: final === undefined,
-        not_undoable: final,
+        ...head,
+        ...(more > 0
+          ? { files: more + 1 }
+          : { size_before: first?.size_before, size_after: first?.size_after }),
+        ...(interrupted ? { interrupted } : {}),
         undone_by: undoneBy,
       };
     });
     return JSON.stringify({ changes: shown }, undefined, 2);
   },
-  watch: (files, changed) => files.onChange(changed),
+  watch: (files, changed) => files.store.onChange(changed),
 });

@@ -3,7 +3,8 @@ import { pathToFileURL } from "node:url";
 import { sized } from "@refmcp/boundary/answer";
 import { resource } from "../context.ts";
 import { textTypeOf } from "../files/read/file-kinds.ts";
-import { resourceQuery } from "../files/read/resource.ts";
+import { completePath, readTail, readWhole, resourceQuery } from "../files/read/resource.ts";
+import { newestFiles } from "../files/tree/newest-files.ts";
 
 /** `file:///` and the rest of an absolute path: on Windows the rest begins with the drive. */
 const absolute = (path: string) => (/^[A-Za-z]:/.test(path) ? path : `/${path}`);
@@ -17,21 +18,21 @@ export default resource({
   async read({ path, tail }, files) {
     const whole =
       tail === undefined
-        ? await files.readWhole(absolute(path))
-        : await files.readTail(absolute(path), tail);
+        ? await readWhole(files, absolute(path))
+        : await readTail(files, absolute(path), tail);
     return "text" in whole
       ? { text: whole.text, mimeType: whole.mime }
       : { blob: whole.bytes, mimeType: whole.mime };
   },
   async list(files, cursor, call) {
-    const directories = files.allowedDirectories().map((directory) => ({
+    const directories = files.guard.allowed.directories().map((directory) => ({
       uri: pathToFileURL(directory.path).href,
       name: basename(directory.path),
       title: directory.path,
       description: `An allowed directory (${directory.source}${directory.writable ? "" : ", read-only"}).`,
       mimeType: "inode/directory",
     }));
-    const newest = await files.newestFiles({ cursor, signal: call.signal });
+    const newest = await newestFiles(files, { cursor, signal: call.signal });
     const found = newest.files.flatMap(({ path, size, time }) => {
       const query = resourceQuery(path, size);
       const lastModified = new Date(time).toISOString();
@@ -55,9 +56,9 @@ export default resource({
   },
   complete: {
     async path(value, files) {
-      const found = await files.completePath(absolute(value));
+      const found = await completePath(files, absolute(value));
       return found.map((path) => path.replace(/^\//, ""));
     },
   },
-  watch: ({ path }, files, changed) => files.watch(absolute(path), changed),
+  watch: ({ path }, files, changed) => files.watchers.watch(absolute(path), changed),
 });

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { compareAnswer } from "../files/edit/edit-answer.ts";
+import { compareAnswer, compareFiles } from "../files/edit/compare.ts";
 
 /** Characters of an answer that are not the diff. */
 const FACTS_CHARS = 1500;
@@ -15,6 +15,6 @@ export default tool({
   input: z.strictObject({ from: path, to: path }),
   async run(input, files, call) {
     const maxChars = call.budget - FACTS_CHARS;
-    return compareAnswer(await files.compare({ ...input, maxChars, signal: call.signal }));
+    return compareAnswer(await compareFiles(files, { ...input, maxChars, signal: call.signal }));
   },
 });

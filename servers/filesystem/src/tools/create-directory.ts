@@ -1,10 +1,10 @@
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { changeAnswer } from "../files/journal/list-changes.ts";
-import { named } from "../files/messages.ts";
-
-const MAX_NAMED = 20;
+import { changeAnswer, namedList } from "../files/change/answer.ts";
+import { planDirectories } from "../files/change/plan.ts";
+import { run } from "../files/change/run.ts";
+import { named } from "../files/errors.ts";
 
 export default tool({
   name: "create_directory",
@@ -23,22 +23,18 @@ export default tool({
       .optional()
       .describe("Many at once, instead of path."),
   }),
-  async run({ path, paths = path === undefined ? [] : [path] }, files) {
+  async run({ path, paths = path === undefined ? [] : [path] }, files, call) {
     if (paths.length === 0 || (path !== undefined && paths[0] !== path)) {
       throw new ToolError("invalid", "create_directory needs either path or paths.", {
         hint: "Give path for one directory, or paths for several.",
       });
     }
-    const made = await files.createDirectory(...paths);
-    if (made.created.length === 0)
+    const { subject, steps, created } = await planDirectories(files, paths);
+    if (created.length === 0)
       return paths.length === 1
-        ? `${named(made.path)} already exists.`
+        ? `${named(subject.path)} already exists.`
         : "All of them already exist.";
-    const more = made.created.length - MAX_NAMED;
-    const rest = more > 0 ? ` and ${grouped(more)} more` : "";
-    return changeAnswer(
-      `Created ${made.created.slice(0, MAX_NAMED).map(named).join(", ")}${rest}.`,
-      made.receipt,
-    );
+    const { receipt } = await run(files, subject, steps, { signal: call.signal });
+    return changeAnswer(`Created ${namedList(created)}.`, receipt);
   },
 });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { infoAnswer } from "../files/read/info.ts";
-import { summaryAnswer } from "../files/read/summary.ts";
+import { getInfo, infoAnswer } from "../files/read/info.ts";
+import { summarize, summaryAnswer } from "../files/read/summary.ts";
 
 export default tool({
   name: "get_file_info",
@@ -18,7 +18,7 @@ export default tool({
   async run({ path, summary }, files, call) {
     const { signal } = call;
     const progress = (done: number) => call.progress(done, undefined, "entries");
-    if (summary) return summaryAnswer(await files.summarize(path, { signal, progress }));
-    return infoAnswer(await files.info(path, { signal, progress }));
+    if (summary) return summaryAnswer(await summarize(files, path, { signal, progress }));
+    return infoAnswer(await getInfo(files, path, { signal, progress }));
   },
 });

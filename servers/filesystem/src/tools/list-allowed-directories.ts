@@ -10,8 +10,8 @@ export default tool({
   effect: "read",
   toolset: "read",
   input: z.strictObject({}),
-  run(_input, files) {
-    const lines = files.allowedDirectories().map(({ path, source, writable, unavailable }) => {
+  run(_input, { guard: { allowed } }) {
+    const lines = allowed.directories().map(({ path, source, writable, unavailable }) => {
       const remarks = [
         source,
         ...(writable ? [] : ["read-only"]),

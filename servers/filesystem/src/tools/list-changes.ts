@@ -1,7 +1,8 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, tool } from "../context.ts";
-import { changesAnswer } from "../files/journal/list-changes.ts";
+import { changesAnswer, listChanges } from "../files/change/list.ts";
+import { diffOfChange } from "../files/edit/compare.ts";
 
 export default tool({
   name: "list_changes",
@@ -17,9 +18,9 @@ export default tool({
     cursor,
   }),
   async run({ diff, ...range }, files, call) {
-    const page = await files.changes({ ...range, maxChars: call.budget });
+    const page = await listChanges(files, { ...range, maxChars: call.budget });
     return changesAnswer(page, call.budget, (change, maxChars) =>
-      diff ? files.changeDiff(change, maxChars, call.signal) : Promise.resolve(undefined),
+      diff ? diffOfChange(files, change, maxChars, call.signal) : Promise.resolve(undefined),
     );
   },
 });

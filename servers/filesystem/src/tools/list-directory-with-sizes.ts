@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, path, tool } from "../context.ts";
-import { listAnswer } from "../files/tree/listings.ts";
+import { listAnswer, listDirectory } from "../files/tree/listings.ts";
 
 export default tool({
   name: "list_directory_with_sizes",
@@ -21,7 +21,13 @@ export default tool({
   }),
   async run({ sortBy, ...input }, files, call) {
     const { budget, signal } = call;
-    const listing = await files.list({ ...input, details: true, sort: sortBy, budget, signal });
+    const listing = await listDirectory(files, {
+      ...input,
+      details: true,
+      sort: sortBy,
+      budget,
+      signal,
+    });
     return listAnswer(listing, true);
   },
 });

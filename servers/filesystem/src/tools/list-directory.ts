@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, path, tool } from "../context.ts";
-import { listAnswer } from "../files/tree/listings.ts";
+import { listAnswer, listDirectory } from "../files/tree/listings.ts";
 
 export default tool({
   name: "list_directory",
@@ -14,7 +14,13 @@ export default tool({
   input: z.strictObject({ path, limit: fields.limit(200, 1000), cursor }),
   async run(input, files, call) {
     const { budget, signal } = call;
-    const listing = await files.list({ ...input, details: false, sort: "name", budget, signal });
+    const listing = await listDirectory(files, {
+      ...input,
+      details: false,
+      sort: "name",
+      budget,
+      signal,
+    });
     return listAnswer(listing, false);
   },
 });

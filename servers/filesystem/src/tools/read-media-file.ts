@@ -1,6 +1,7 @@
 import { grouped, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
+import { readMedia } from "../files/read/media.ts";
 
 export default tool({
   name: "read_media_file",
@@ -12,7 +13,7 @@ export default tool({
   toolset: "read",
   input: z.strictObject({ path }),
   async run({ path }, files, call) {
-    const media = await files.readMedia(path, call.signal);
+    const media = await readMedia(files, path, call.signal);
     if (media.kind === "svg") return media.text;
     if (media.kind === "link") {
       const { uri, name, mime, size, why } = media;

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { tool } from "../context.ts";
-import { framed } from "../files/read/read-many.ts";
+import { framed, readMany } from "../files/read/read-many.ts";
 
 export default tool({
   name: "read_multiple_files",
@@ -19,7 +19,7 @@ export default tool({
   }),
   async run({ paths, max_chars }, files, call) {
     return framed(
-      await files.readMany(paths, { maxChars: max_chars ?? call.budget, signal: call.signal }),
+      await readMany(files, paths, { maxChars: max_chars ?? call.budget, signal: call.signal }),
     );
   },
 });

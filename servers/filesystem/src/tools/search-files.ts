@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, excludePatterns, includeIgnored, path, tool } from "../context.ts";
-import { namesAnswer } from "../files/tree/listings.ts";
+import { namesAnswer, searchNames } from "../files/tree/listings.ts";
 
 export default tool({
   name: "search_files",
@@ -30,6 +30,6 @@ export default tool({
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "entries");
     const request = { ...input, budget: call.budget, signal: call.signal, progress };
-    return namesAnswer(await files.searchNames(request));
+    return namesAnswer(await searchNames(files, request));
   },
 });

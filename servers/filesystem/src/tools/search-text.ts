@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { cursor, includeIgnored, tool } from "../context.ts";
-import { searchAnswer } from "../files/search/result-pages.ts";
+import { searchAnswer } from "../files/search/answer.ts";
+import { searchText } from "../files/search/search.ts";
 
 export default tool({
   name: "search_text",
@@ -27,13 +28,13 @@ export default tool({
   }),
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "files searched");
-    const found = await files.searchText({
+    const found = await searchText(files, {
       ...input,
       budget: call.budget,
       signal: call.signal,
       progress,
     });
     const context = input.mode === "content" ? input.context : 0;
-    return searchAnswer(found, context, files.allowedDirectories()[0]?.path);
+    return searchAnswer(found, context, files.guard.allowed.directories()[0]?.path);
   },
 });

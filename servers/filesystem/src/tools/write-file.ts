@@ -1,6 +1,8 @@
+import { sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { expectedHash, path, tool } from "../context.ts";
-import { writeAnswer } from "../files/edit/write.ts";
+import { confirmLoss } from "../files/change/answer.ts";
+import { replacedBytes, write, writeAnswer } from "../files/edit/write.ts";
 
 export default tool({
   name: "write_file",
@@ -33,8 +35,10 @@ export default tool({
     expected_hash: expectedHash,
   }),
   async run(input, files, call) {
-    const question = await files.overwriteQuestion(input.path, input.mode);
-    if (question !== undefined) await call.confirm(question);
-    return writeAnswer(await files.write({ ...input, signal: call.signal }));
+    const { path } = input;
+    const bytes = files.store.keeps ? 0 : await replacedBytes(files, input);
+    const count = bytes === 0 ? 0 : 1;
+    await confirmLoss(files, call, { verb: "Overwrite", path, count, what: sized(bytes) });
+    return writeAnswer(await write(files, { ...input, signal: call.signal }));
   },
 });

@@ -1,16 +1,15 @@
-import { lstat, readFile } from "node:fs/promises";
-import type { ChangeContext } from "../change/change-context.ts";
-import { readBefore } from "../change/replace-content.ts";
-import { type Change, type Step, stepsOf } from "../journal/change-record.ts";
-import { imagePath } from "../journal/entries.ts";
-import { groupImage } from "../journal/recording.ts";
+import { lstatSync, readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { oneLine } from "@refmcp/boundary/answer";
+import type { Change, RecordedStep } from "../change/record.ts";
+import type { Files } from "../files.ts";
+import { binary, hashOf, readAt, readBefore, tooLarge } from "../read/bytes.ts";
 import { openDocument } from "../read/documents.ts";
-import { binary, hashOf, readAt, tooLarge } from "../read/source.ts";
 import { textOf } from "../read/text-encoding.ts";
-import type { ThreadPool } from "../threads/thread-pool.ts";
-import { withLf } from "./changed-ranges.ts";
-import { type Diff, type DiffWork, diffTexts } from "./diff.ts";
-import { MAX_EDIT_BYTES, MAX_INLINE_BYTES } from "./edit.ts";
+import type { Threads } from "../threads/thread-pool.ts";
+import { type Diff, type DiffWork, diffTexts, lineCounts } from "./diff.ts";
+import { factsLine, hiddenFacts, MAX_EDIT_BYTES, MAX_INLINE_BYTES } from "./edit.ts";
+import { withLf } from "./line-ends.ts";
 
 export interface CompareRequest {
   readonly from: string;
@@ -25,39 +24,30 @@ export type Comparison = Diff & { from: string; to: string; forms: readonly stri
 /**
  * The unified diff from one text file or document to another, whatever their encodings and line endings.
  *
- * @throws ToolError `invalid` for a binary file that is not a document, `too_large` beyond 32 MiB.
+ * @throws ToolError `invalid` for a binary file that is not a document, `too_large` beyond 32 MiB
  */
 export async function compareFiles(
-  context: ChangeContext,
+  files: Files,
   { from, to, maxChars, signal }: CompareRequest,
 ): Promise<Comparison> {
-  const [one, other] = [await readText(context, from, signal), await readText(context, to, signal)];
-  const work = {
-    oldName: one.path,
-    newName: other.path,
-    before: one.text,
-    after: other.text,
-    maxChars,
-  };
+  const [old, now] = [await readText(files, from, signal), await readText(files, to, signal)];
+  const texts = { before: old.text, after: now.text };
+  const work = { oldName: old.path, newName: now.path, ...texts, maxChars };
   // The form of a document is not that of its text.
   const differs = (fact: "encoding" | "bom" | "eol", what: string) =>
-    !one.form || !other.form || one.form[fact] === other.form[fact] ? [] : [what];
+    !old.form || !now.form || old.form[fact] === now.form[fact] ? [] : [what];
   const forms = [
     ...differs("encoding", "encoding"),
     ...differs("bom", "byte order mark"),
     ...differs("eol", "line endings"),
   ];
-  return {
-    from: one.path,
-    to: other.path,
-    forms,
-    ...(await diffSomewhere(context.threads, work, signal)),
-  };
+  const diff = await diffSomewhere(files.threads, work, signal);
+  return { from: old.path, to: now.path, forms, ...diff };
 }
 
 /** The diff of two texts; computed in a thread if they are large. */
 export async function diffSomewhere(
-  threads: ThreadPool,
+  threads: Threads,
   work: DiffWork,
   signal?: AbortSignal,
 ): Promise<Diff> {
@@ -65,105 +55,107 @@ export async function diffSomewhere(
   return threads.run("diff", work, signal);
 }
 
-async function readText({ guard, documents }: ChangeContext, given: string, signal?: AbortSignal) {
+async function readText({ guard, documents }: Files, given: string, signal?: AbortSignal) {
   const { file, part } = await openDocument(guard, given);
   try {
     const { path, stat } = file;
-    const found =
+    const content =
       stat.size > MAX_EDIT_BYTES ? undefined : await textOf(await readAt(file, 0, stat.size));
-    const document = await documents.textOf(file, { part, sniff: found === undefined, signal });
+    const document = await documents.textOf(file, { part, sniff: content === undefined, signal });
     if (document !== undefined) return { path, text: Buffer.from(document.bytes).toString("utf8") };
     if (stat.size > MAX_EDIT_BYTES) {
       const hint = "Read the relevant parts with read_text_file.";
       throw tooLarge(path, stat.size, MAX_EDIT_BYTES, "are compared", hint);
     }
-    if (found === undefined)
-      throw binary(
-        path,
-        "Only text and documents are compared; get_file_info has the sizes and hashes of other files.",
-      );
-    return { path, text: withLf(found.text), form: found.form };
+    const hint =
+      "Only text and documents are compared; get_file_info has the sizes and hashes of other files.";
+    if (content === undefined) throw binary(path, hint);
+    return { path, text: withLf(content.text), form: content.form };
   } finally {
     await file.handle.close();
   }
 }
 
+export function compareAnswer(comparison: Comparison): string {
+  const { text, forms, hiddenHunks, from, to } = comparison;
+  const counts = `${lineCounts(comparison)}.`;
+  const facts = text === "" ? `${oneLine(from)} and ${oneLine(to)} have the same lines.` : counts;
+  const others = forms.length === 0 ? [] : [`They differ in ${forms.join(", ")}.`];
+  return text + factsLine(facts, ...hiddenFacts(hiddenHunks), ...others);
+}
+
 /**
- * The unified diff of a change to text files. The new content is the file's current one, or the one that the next
+ * The unified diff of a change to text files. The new content is the file's current one, or the one that a later
  * change replaced. Undefined if neither is known, or if it is not text.
  */
 export async function diffOfChange(
-  context: ChangeContext,
-  change: Change,
+  files: Files,
+  { id, steps }: Change,
   maxChars: number,
   signal?: AbortSignal,
 ): Promise<string | undefined> {
   let text: string | undefined;
-  for (const step of stepsOf(change)) {
+  for (const step of steps) {
     const remaining = maxChars - (text?.length ?? 0);
     if (remaining <= 0) break;
-    const diff = await diffOfStep(context, change.id, step, remaining, signal);
-    if (diff !== undefined) text = (text ?? "") + diff;
+    const contents = await contentsOf(files, id, step);
+    const [before, after] = [await linesOf(contents?.before), await linesOf(contents?.after)];
+    if (before === undefined || after === undefined) continue;
+    const work = { oldName: step.path, newName: step.path, before, after, maxChars: remaining };
+    text = (text ?? "") + (await diffSomewhere(files.threads, work, signal)).text;
   }
   return text;
 }
 
-async function diffOfStep(
-  context: ChangeContext,
-  id: string,
-  step: Step,
-  maxChars: number,
-  signal?: AbortSignal,
-): Promise<string | undefined> {
-  const { effect, path } = step;
-  let [before, after]: (Buffer | undefined)[] = [Buffer.alloc(0), Buffer.alloc(0)];
-  if (effect?.kind === "replaced" && effect.after.type === "appended") {
-    const { from, size, tail } = effect.after;
-    after = (await contentNow(context, path))?.bytes?.subarray(0, size);
-    if (after === undefined || hashOf(after.subarray(from)) !== tail) return undefined;
-    before = after.subarray(0, from);
-  } else if (effect?.kind === "replaced" || effect?.kind === "created") {
-    if (effect.after.type !== "file") return undefined;
-    after = await contentAfter(context, id, path, effect.after.hash);
-    if (effect.kind === "replaced") before = await imageOf(context, id, step);
-  } else if (effect?.kind === "removed") before = await imageOf(context, id, step);
-  else return undefined;
-  const texts = { before: await linesOf(before), after: await linesOf(after) };
-  if (texts.before === undefined || texts.after === undefined) return undefined;
-  const work = { oldName: path, newName: path, before: texts.before, after: texts.after, maxChars };
-  return (await diffSomewhere(context.threads, work, signal)).text;
+const NOTHING = Buffer.alloc(0);
+
+async function contentsOf(files: Files, id: string, step: RecordedStep) {
+  if (step.kind === "append") {
+    const { from, size_after, digest, path } = step;
+    const after = (await contentNow(files, path))?.bytes?.subarray(0, size_after);
+    if (after === undefined || hashOf(after.subarray(from)) !== digest) return undefined;
+    return { before: after.subarray(0, from), after };
+  }
+  if (step.kind !== "put") return undefined;
+  const { after, image } = step;
+  const before = image === undefined ? NOTHING : imageBytes(files, image);
+  if (after.type === "nothing") return { before, after: NOTHING };
+  if (after.type !== "file") return undefined;
+  return { before, after: await contentAfter(files, id, step.path, after.hash) };
 }
 
-const contentNow = (context: ChangeContext, path: string) =>
-  readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
+const contentNow = (files: Files, path: string) =>
+  readBefore(files, path, { max: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
 
-async function contentAfter(context: ChangeContext, id: string, path: string, hash: string) {
-  const now = await contentNow(context, path);
+async function contentAfter(files: Files, id: string, path: string, hash: string) {
+  const now = await contentNow(files, path);
   if (now?.hash === hash) return now.bytes;
-  for (const later of await context.journal.list({ below: path, limit: 100 })) {
+  for (const later of await files.store.list({ below: path, limit: 100 })) {
     if (later.id <= id) break;
-    const step = stepsOf(later).find((one) => one.path === path);
-    const image = step && (await imageOf(context, later.id, step));
-    if (image !== undefined && hashOf(image) === hash) return image;
+    const step = later.steps.find((one) => one.path === path);
+    const image = step && "image" in step ? step.image : undefined;
+    const bytes = image === undefined ? undefined : imageBytes(files, image);
+    if (bytes !== undefined && hashOf(bytes) === hash) return bytes;
   }
   return undefined;
 }
 
-/** Undefined for a directory, or a change without an image. */
-async function imageOf(
-  { journal }: ChangeContext,
-  id: string,
-  step: Step,
-): Promise<Buffer | undefined> {
-  const { image: number, trash } = step;
-  const image = imagePath((await journal.get(id)).directory, id);
-  const path = trash ?? (number === undefined ? image : groupImage(image, number));
-  if (trash !== undefined && !journal.trash.isTrash(trash)) return undefined;
-  const stat = await lstat(path).catch(() => undefined);
-  return stat?.isFile() && stat.size <= MAX_EDIT_BYTES ? readFile(path) : undefined;
+/** Undefined for a directory, or an image that is gone or large. */
+function imageBytes({ store }: Files, image: string): Buffer | undefined {
+  try {
+    const own = store.openImage(image);
+    try {
+      const entry = own.entry(basename(image));
+      return lstatSync(entry).size <= MAX_EDIT_BYTES ? readFileSync(entry) : undefined;
+    } finally {
+      own.close();
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 async function linesOf(bytes: Buffer | undefined): Promise<string | undefined> {
-  const found = bytes && (await textOf(bytes));
-  return found && withLf(found.text);
+  const content = bytes && (await textOf(bytes));
+  return content && withLf(content.text);
 }

@@ -1,14 +1,13 @@
 import { clip, grouped, oneLine } from "@refmcp/boundary/answer";
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch } from "diff";
-import { counted } from "../messages.ts";
-import { differences, feedsIn, type Region } from "./changed-ranges.ts";
+import { counted } from "../errors.ts";
 
 const CONTEXT = 3;
-/** Maximum length of the edit script to search for; beyond it, the whole range counts as replaced. */
-const MAX_EDITS = 1000;
-const MAX_LINE_CHARS = 1000;
-/** More changed lines in one range than any budget can show, so that comparing it takes bounded time. */
-const MAX_EXCERPT_LINES = 400_000;
+/** Maximum length of the edit script to search for in one piece of a text. */
+const MAX_EDITS = 1_000;
+/** How many lines such a piece has, if the whole text needs a longer script. */
+const PIECE_LINES = 400;
+const MAX_LINE_CHARS = 1_000;
 
 type Hunk = StructuredPatch["hunks"][number];
 
@@ -22,21 +21,13 @@ export function lineCounts({ added, removed }: LineCounts): string {
   return `${counted(added, "line")} added, ${grouped(removed)} removed`;
 }
 
-export function countLines(before: string, after: string): LineCounts {
-  const [excerpt] = excerptsOf(before, after, differences(before, after), 0);
-  return excerpt === undefined ? { added: 0, removed: 0 } : countsOf(hunksOf(excerpt, 0));
-}
-
 export interface DiffWork {
   readonly oldName: string;
   readonly newName: string;
   readonly before: string;
   readonly after: string;
+  /** Characters of the diff as JSON text; at least one hunk is returned, however long. */
   readonly maxChars: number;
-}
-
-export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWork): Diff {
-  return unifiedDiff(oldName, before, after, differences(before, after), maxChars, newName);
 }
 
 export interface Diff extends LineCounts {
@@ -44,57 +35,93 @@ export interface Diff extends LineCounts {
   readonly hiddenHunks: number;
 }
 
-/**
- * The unified diff of two texts that differ only in `regions` (sorted). Only the regions and their context are
- * compared, so the cost does not depend on the size of the texts.
- *
- * @param maxChars of the diff as JSON text; at least one hunk is returned, however long.
- */
-export function unifiedDiff(
-  path: string,
-  before: string,
-  after: string,
-  regions: Iterable<Region>,
-  maxChars: number,
-  newPath = path,
-): Diff {
+/** The unified diff of two texts. Only the lines between their common beginning and end are compared. */
+export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWork): Diff {
   const shown: Hunk[] = [];
   const total = { added: 0, removed: 0 };
   let hiddenHunks = 0;
   let remaining = maxChars;
-  const count = ({ added, removed }: LineCounts) => {
-    total.added += added;
-    total.removed += removed;
-  };
-  for (const excerpt of excerptsOf(before, after, regions, CONTEXT)) {
+  for (const hunk of hunksOf(linesOf(before), linesOf(after))) {
+    for (const line of hunk.lines) {
+      if (line.startsWith("+")) total.added += 1;
+      if (line.startsWith("-")) total.removed += 1;
+    }
     if (hiddenHunks > 0) {
-      // This hunk is not shown, so only its lines are counted.
       hiddenHunks += 1;
-      count(excerpt.touched);
       continue;
     }
-    for (const hunk of hunksOf(excerpt, CONTEXT)) {
-      count(countsOf([hunk]));
-      const isFirst = shown.length === 0;
-      const lines = fitting(
-        hunk.lines.map(cutLine),
-        isFirst ? Math.max(remaining, 1000) : remaining,
-      );
-      remaining -= lines.length === 0 ? 0 : JSON.stringify(lines.join("\n")).length + 40;
-      if (lines.length === hunk.lines.length) shown.push({ ...hunk, lines });
-      else {
-        hiddenHunks += 1;
-        if (isFirst) shown.push({ ...hunk, lines: [...lines, " …"] });
-      }
+    const isFirst = shown.length === 0;
+    const lines = fitting(
+      hunk.lines.map(cutLine),
+      isFirst ? Math.max(remaining, 1_000) : remaining,
+    );
+    remaining -= lines.length === 0 ? 0 : JSON.stringify(lines.join("\n")).length + 40;
+    if (lines.length === hunk.lines.length) shown.push({ ...hunk, lines });
+    else {
+      hiddenHunks += 1;
+      if (isFirst) shown.push({ ...hunk, lines: [...lines, " …"] });
     }
   }
-  const names = { oldFileName: oneLine(path), newFileName: oneLine(newPath) };
+  const names = { oldFileName: oneLine(oldName), newFileName: oneLine(newName) };
   const patch = { ...names, oldHeader: undefined, newHeader: undefined, hunks: shown };
-  return {
-    text: shown.length === 0 ? "" : formatPatch(patch, FILE_HEADERS_ONLY),
-    ...total,
-    hiddenHunks,
-  };
+  const text = shown.length === 0 ? "" : formatPatch(patch, FILE_HEADERS_ONLY);
+  return { text, ...total, hiddenHunks };
+}
+
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}
+
+/** The hunks of two texts, given as lines with their line endings. */
+function hunksOf(before: readonly string[], after: readonly string[]): Hunk[] {
+  const max = Math.min(before.length, after.length);
+  let head = 0;
+  while (head < max && before[head] === after[head]) head += 1;
+  let tail = 0;
+  while (tail < max - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
+  if (head === before.length && head === after.length) return [];
+  const start = Math.max(0, head - CONTEXT);
+  const rest = Math.max(0, tail - CONTEXT);
+  const old = before.slice(start, before.length - rest);
+  const changed = after.slice(start, after.length - rest);
+  const hunks = patchOf(old, changed) ?? [...inPieces(old, changed)];
+  return hunks.map((hunk) => shifted(hunk, start, start));
+}
+
+/** Undefined if the texts differ too much. */
+function patchOf(before: readonly string[], after: readonly string[]): Hunk[] | undefined {
+  const options = { context: CONTEXT, maxEditLength: MAX_EDITS };
+  const [old, changed] = [before.join(""), after.join("")];
+  return structuredPatch("", "", old, changed, undefined, undefined, options)?.hunks;
+}
+
+/** Compares texts piece by piece: after a replacement throughout a text, most lines are still at the same place. */
+function* inPieces(before: readonly string[], after: readonly string[]): Generator<Hunk> {
+  for (let at = 0; at < Math.max(before.length, after.length); at += PIECE_LINES) {
+    const isLast = Math.min(before.length, after.length) <= at + PIECE_LINES;
+    const end = isLast ? undefined : at + PIECE_LINES;
+    const [old, changed] = [before.slice(at, end), after.slice(at, end)];
+    const hunks = patchOf(old, changed) ?? [replacingHunk(old, changed)];
+    for (const hunk of hunks) yield shifted(hunk, at, at);
+    if (isLast) return;
+  }
+}
+
+function shifted(hunk: Hunk, oldLines: number, newLines: number): Hunk {
+  return { ...hunk, oldStart: hunk.oldStart + oldLines, newStart: hunk.newStart + newLines };
+}
+
+function replacingHunk(before: readonly string[], after: readonly string[]): Hunk {
+  const lines = [...marked("-", before), ...marked("+", after)];
+  return { oldStart: 1, oldLines: before.length, newStart: 1, newLines: after.length, lines };
+}
+
+function marked(mark: string, lines: readonly string[]): string[] {
+  return lines.flatMap((line) =>
+    line.endsWith("\n")
+      ? [mark + line.slice(0, -1)]
+      : [mark + line, "\\ No newline at end of file"],
+  );
 }
 
 function fitting(lines: readonly string[], remaining: number): string[] {
@@ -109,146 +136,4 @@ function fitting(lines: readonly string[], remaining: number): string[] {
 function cutLine(line: string): string {
   if (line.length <= MAX_LINE_CHARS) return line;
   return `${clip(line, MAX_LINE_CHARS)}… (${grouped(line.length - MAX_LINE_CHARS)} more characters)`;
-}
-
-/** A range of whole lines of both texts around one or more regions. */
-interface Excerpt {
-  readonly before: string;
-  readonly after: string;
-  /** Number of its first line, from 1. */
-  readonly oldLine: number;
-  readonly newLine: number;
-  /** The number of lines that the regions touch, without comparing their content. */
-  readonly touched: LineCounts;
-}
-
-/** Regions whose contexts touch share one excerpt, except that a very long one ends early. */
-function* excerptsOf(
-  before: string,
-  after: string,
-  regions: Iterable<Region>,
-  context: number,
-): Generator<Excerpt> {
-  let line = 1;
-  let counted = 0;
-  let shift = 0;
-  let shown = 0;
-  const cores = coresOf(before, after, regions);
-  for (let next = cores.next(); next.done !== true; ) {
-    let core = next.value;
-    const start = Math.max(shown, linesBack(before, core.oldStart, context));
-    const newStart = core.newStart - (core.oldStart - start);
-    const touched = { added: 0, removed: 0 };
-    let end: number;
-    while (true) {
-      touched.added += linesIn(after.slice(core.newStart, core.newEnd));
-      touched.removed += linesIn(before.slice(core.oldStart, core.oldEnd));
-      end = linesOn(before, core.oldEnd, context);
-      next = cores.next();
-      if (next.done === true || linesBack(before, next.value.oldStart, context) > end) break;
-      if (touched.added + touched.removed > MAX_EXCERPT_LINES) {
-        end = core.oldEnd;
-        break;
-      }
-      core = next.value;
-    }
-    line += linesIn(before.slice(counted, start));
-    counted = start;
-    const excerpt = {
-      before: before.slice(start, end),
-      after: after.slice(newStart, core.newEnd + (end - core.oldEnd)),
-      oldLine: line,
-      newLine: line + shift,
-      touched,
-    };
-    shift += linesIn(excerpt.after) - linesIn(excerpt.before);
-    shown = end;
-    yield excerpt;
-  }
-}
-
-/** The regions widened to whole lines of both texts; those that share a line are one. */
-function* coresOf(before: string, after: string, regions: Iterable<Region>): Generator<Region> {
-  let core: Region | undefined;
-  for (const { oldStart, oldEnd, newStart, newEnd } of regions) {
-    // Also at the end of a text without a last line ending.
-    const isSameLine =
-      core !== undefined &&
-      (oldStart < core.oldEnd || (oldStart === core.oldEnd && !startsLine(before, oldStart)));
-    const last = isSameLine ? core : undefined;
-    if (core !== undefined && last === undefined) yield core;
-    const start = last?.oldStart ?? linesBack(before, oldStart, 0);
-    const isClosed = startsLine(before, oldEnd) && startsLine(after, newEnd);
-    const isInside = last !== undefined && oldEnd < last.oldEnd;
-    const end = isInside ? last.oldEnd : isClosed ? oldEnd : linesOn(before, oldEnd, 1);
-    core = {
-      oldStart: start,
-      oldEnd: end,
-      newStart: last?.newStart ?? newStart - (oldStart - start),
-      newEnd: newEnd + (end - oldEnd),
-    };
-  }
-  if (core !== undefined) yield core;
-}
-
-function startsLine(text: string, at: number): boolean {
-  return at === 0 || text.charCodeAt(at - 1) === 10;
-}
-
-/** The start of the line at `at`, or of the one `count` lines above it. */
-function linesBack(text: string, at: number, count: number): number {
-  let start = at;
-  for (let left = count; ; left--) {
-    start = start === 0 ? 0 : text.lastIndexOf("\n", start - 1) + 1;
-    if (left === 0 || start === 0) return start;
-    start -= 1;
-  }
-}
-
-/** The end of the `count`th line from `at` on. */
-function linesOn(text: string, at: number, count: number): number {
-  let end = at;
-  for (let left = count; left > 0 && end < text.length; left--) {
-    const next = text.indexOf("\n", end);
-    end = next === -1 ? text.length : next + 1;
-  }
-  return end;
-}
-
-/** The number of lines, including a last one without a line ending. */
-function linesIn(text: string): number {
-  return feedsIn(text) + (text === "" || text.endsWith("\n") ? 0 : 1);
-}
-
-/** The hunks of an excerpt, with the line numbers of the whole texts. */
-function hunksOf({ before, after, oldLine, newLine }: Excerpt, context: number): Hunk[] {
-  const options = { context, maxEditLength: MAX_EDITS };
-  const patch = structuredPatch("", "", before, after, undefined, undefined, options);
-  const hunks = patch?.hunks ?? [replacingHunk(before, after)];
-  return hunks.map((hunk) => ({
-    ...hunk,
-    oldStart: hunk.oldStart + oldLine - 1,
-    newStart: hunk.newStart + newLine - 1,
-  }));
-}
-
-function replacingHunk(before: string, after: string): Hunk {
-  const lines = [...marked("-", before), ...marked("+", after)];
-  return { oldStart: 1, oldLines: linesIn(before), newStart: 1, newLines: linesIn(after), lines };
-}
-
-function marked(mark: string, text: string): string[] {
-  if (text === "") return [];
-  const lines = text.split("\n").map((line) => mark + line);
-  if (text.endsWith("\n")) lines.pop();
-  else lines.push("\\ No newline at end of file");
-  return lines;
-}
-
-function countsOf(hunks: readonly Hunk[]): LineCounts {
-  const lines = hunks.flatMap((hunk) => hunk.lines);
-  return {
-    added: lines.filter((line) => line.startsWith("+")).length,
-    removed: lines.filter((line) => line.startsWith("-")).length,
-  };
 }

@@ -1,28 +1,32 @@
 import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
-import { grouped, type ToolError } from "@refmcp/boundary/answer";
-import { type ChangeContext, inGroup } from "../change/change-context.ts";
-import { checkExpected, readBefore, replaceContent } from "../change/replace-content.ts";
-import { takeBack } from "../change/undo-group.ts";
-import { compileGlob } from "../glob/glob.ts";
-import { IgnoreScope } from "../glob/ignore-scope.ts";
-import type { Receipt } from "../journal/recording.ts";
-import { failure, named } from "../messages.ts";
+import { grouped, oneLine, type ToolError } from "@refmcp/boundary/answer";
+import { receiptText } from "../change/answer.ts";
+import { run, type Step } from "../change/run.ts";
+import type { Receipt } from "../change/store.ts";
+import { counted, failure, named } from "../errors.ts";
+import type { Files } from "../files.ts";
 import { lockPath, notThere, withDirectory } from "../open-path.ts";
-import { binary, hashOf, tooLarge } from "../read/source.ts";
+import { type Before, binary, checkExpected, hashOf, readBefore, tooLarge } from "../read/bytes.ts";
 import { decodesBack, formOfText, textOf } from "../read/text-encoding.ts";
+import { compileGlob } from "../search/glob.ts";
+import { ignoreRules } from "../search/ignore.ts";
 import { walk } from "../tree/walk.ts";
-import { withLf } from "./changed-ranges.ts";
+import { lineCounts } from "./diff.ts";
 import { type Edit, type EditOptions, editBytes } from "./edit-text.ts";
+import { withLf } from "./line-ends.ts";
 
 /** Maximum bytes of a file that is edited, since several copies are kept in memory. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 /** Up to this size an edit takes a few milliseconds; a larger file is edited in a thread. */
 export const MAX_INLINE_BYTES = 256 * 1024;
 const EDIT_MS = 20_000;
-/** Maximum files searched in one call, and files changed in one. */
+/** Maximum files searched in one call, files changed in one, and their bytes. */
 const MAX_FILES = 20_000;
 const MAX_CHANGED = 500;
+const MAX_CHANGED_BYTES = 256 * 1024 * 1024;
+/** How many files are listed individually if their diffs do not fit. */
+const MAX_NAMED = 100;
 
 export interface EditRequest extends EditOptions {
   readonly path: string;
@@ -40,45 +44,67 @@ export type Edited = Awaited<ReturnType<typeof edit>>;
  * outside the edited ranges no byte changes.
  *
  * @throws ToolError `not_found` and `invalid` for an `oldText` that does not match once, `conflict` if the file is
- * not the expected one or changes concurrently, `too_large` beyond 32 MiB, and what the guard throws.
+ *   not the expected one or changes concurrently, `too_large` beyond 32 MiB, and what the guard throws
  */
-export async function edit(context: ChangeContext, request: EditRequest) {
-  const { guard, locks, threads } = context;
-  const path = await guard.resolve(request.path);
-  const { edits, replace_all, regex, skipMissing, maxChars, signal } = request;
+export async function edit(files: Files, request: EditRequest) {
+  const { dryRun, signal } = request;
+  const path = await files.guard.resolve(request.path);
   const editLocked = async () => {
-    const { before, bytes, form } =
-      (await readEditable(context, path)) ?? (await notThere(guard, path));
-    checkExpected(path, before, request.expected_hash);
-    const work = { path, bytes, form, edits, replace_all, regex, skipMissing, maxChars };
-    const tooSlow = () =>
-      failure(
-        "edits_too_slow",
-        `The edits of ${named(path)} took more than ${EDIT_MS / 1000} s; nothing was changed.`,
-      );
-    const inThread = () => {
-      const deadline = startDeadline(EDIT_MS, signal, tooSlow);
-      return threads.run("edit", work, deadline.signal).finally(deadline.end);
-    };
-    const { after, ...outcome } =
-      bytes.length <= MAX_INLINE_BYTES && regex !== true ? editBytes(work) : await inThread();
-    const edited = { path, ...outcome, receipt: undefined };
-    if (after === undefined || request.dryRun) return { ...edited, hash: hashOf(after ?? bytes) };
-    const replacement = { action: "edit", path, bytes: after, before, signal } as const;
-    const { hash, ...receipt } = await replaceContent(context, replacement);
-    return { ...edited, hash, receipt };
+    const { step, hash, ...edited } = await planEdit(files, path, request);
+    if (step === undefined || dryRun) return { ...edited, hash, receipt: undefined };
+    const subject = { action: "edit", path } as const;
+    const { receipt } = await run(files, subject, [step], { signal, isLocked: true });
+    return { ...edited, hash, receipt: receipt && withLinkNote(receipt, edited.before) };
   };
-  return locks.hold([await lockPath(guard, path)], editLocked, signal);
+  return files.locks.hold([await lockPath(files.guard, path)], editLocked, signal);
+}
+
+/** Says that only one of several hard links has the new content. */
+export function withLinkNote(receipt: Receipt, before: Before | undefined): Receipt {
+  const links = before?.stat.nlink ?? 1;
+  if (links === 1) return receipt;
+  const linkNote = `The file had ${links} hard links: this name has the new content, the others keep the old content.`;
+  return {
+    ...receipt,
+    note: receipt.note === undefined ? linkNote : `${receipt.note} ${linkNote}`,
+  };
+}
+
+/** Computes an edit; `step` makes it, unless it changes nothing. */
+async function planEdit(files: Files, path: string, request: EditRequest) {
+  const { edits, replace_all, regex, skipMissing, maxChars, signal } = request;
+  const { before, bytes, form } =
+    (await readEditable(files, path)) ?? (await notThere(files.guard, path));
+  checkExpected(path, before, request.expected_hash);
+  const work = { path, bytes, form, edits, replace_all, regex, skipMissing, maxChars };
+  const inThread = () => {
+    const seconds = EDIT_MS / 1000;
+    const what = `The edits of ${named(path)} took more than ${seconds} s; nothing was changed.`;
+    const deadline = startDeadline(EDIT_MS, signal, () => failure("edits_too_slow", what));
+    return files.threads.run("edit", work, deadline.signal).finally(deadline.end);
+  };
+  const { after, ...outcome } =
+    bytes.length <= MAX_INLINE_BYTES && regex !== true ? editBytes(work) : await inThread();
+  const content = after && ({ kind: "bytes", bytes: after, before: before.stat } as const);
+  const step: Step | undefined = content && { kind: "put", path: before.path, content };
+  return {
+    path,
+    before,
+    ...outcome,
+    hash: hashOf(after ?? bytes),
+    bytes: after?.length ?? 0,
+    step,
+  };
 }
 
 /**
  * Reads a text file to edit; undefined if it does not exist.
  *
  * @throws ToolError `invalid` for a binary file, or one that cannot be written back byte for byte, `too_large`
- * beyond 32 MiB.
+ *   beyond 32 MiB
  */
-async function readEditable(context: ChangeContext, path: string) {
-  const before = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false });
+async function readEditable(files: Files, path: string) {
+  const before = await readBefore(files, path, { max: MAX_EDIT_BYTES, hash: false });
   if (before === undefined) return undefined;
   const { bytes, stat } = before;
   if (bytes === undefined) {
@@ -90,14 +116,9 @@ async function readEditable(context: ChangeContext, path: string) {
   if (form === undefined) throw binary(path);
   if (!decodesBack(bytes, form)) {
     const what = `${form.encoding} text that cannot be written back byte for byte`;
-    throw failure("not_kept", `${named(path)} is ${what}.`);
+    throw failure("not_preserved", `${named(path)} is ${what}.`);
   }
   return { before, bytes, form };
-}
-
-export interface EditedFiles {
-  readonly files: readonly Edited[];
-  readonly receipt: Receipt | undefined;
 }
 
 export interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
@@ -110,64 +131,59 @@ export interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
  * in none if one fails. All results are computed before the first file is changed; then each file is changed only if it
  * has not changed since it was read.
  *
- * @param ignored patterns of the `--ignore` option.
- * @throws ToolError as `edit` does, `not_found` if no file contains one of the texts, `too_large` for too many files.
+ * @throws ToolError as `edit` does, `not_found` if no file contains one of the texts, `too_large` for too many files
  */
-export async function editMany(
-  context: ChangeContext,
-  request: EditManyRequest,
-  ignored: readonly string[],
-): Promise<EditedFiles> {
+export async function editMany(files: Files, request: EditManyRequest) {
   const { edits, regex, dryRun, signal } = request;
   const unseen = new Set(edits);
-  const planned: { edited: Edited; again: EditRequest }[] = [];
-  for (const path of await filesBelow(context, request, ignored)) {
+  const edited: Awaited<ReturnType<typeof planEdit>>[] = [];
+  let bytes = 0;
+  for (const path of await filesBelow(files, request)) {
     signal?.throwIfAborted();
-    const before = await readBefore(context, path, { max: MAX_EDIT_BYTES, hash: false });
-    const held = before?.bytes && (await textOf(before.bytes));
-    if (before === undefined || held === undefined) continue;
-    const text = withLf(held.text);
-    const found =
-      regex === true ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
-    if (found.length === 0) continue;
-    const again = {
-      ...request,
-      path,
-      edits: found,
-      expected_hash: before.hash,
-      skipMissing: regex,
-    };
-    const edited = await edit(context, { ...again, dryRun: true });
-    if (edited.replacements === 0) continue;
-    if (planned.length === MAX_CHANGED)
-      throw tooMany(`more than ${MAX_CHANGED} of the files would change`);
-    for (const [index, one] of found.entries())
-      if (!edited.missing.includes(index)) unseen.delete(one);
-    planned.push({ edited, again });
+    const present = await editsIn(files, path, edits, regex === true);
+    if (present.length === 0) continue;
+    const file = await planEdit(files, path, { ...request, edits: present, skipMissing: regex });
+    if (file.replacements === 0) continue;
+    bytes += file.bytes;
+    if (edited.length === MAX_CHANGED || bytes > MAX_CHANGED_BYTES)
+      throw tooMany(`more than ${MAX_CHANGED} files, or too large ones, would change`);
+    for (const [index, one] of present.entries())
+      if (!file.missing.includes(index)) unseen.delete(one);
+    edited.push(file);
   }
   const [missing] = unseen;
   if (missing !== undefined) {
     const text = JSON.stringify(missing.oldText.slice(0, 120));
     throw failure("in_no_file", `No file contains oldText ${text}.`);
   }
-  if (dryRun) return { files: planned.map(({ edited }) => edited), receipt: undefined };
-  const work = async (inside: ChangeContext) => {
-    const files: Edited[] = [];
-    for (const { again } of planned) files.push(await edit(inside, again));
-    return { files };
-  };
-  const subject = { action: "edit", path: await context.guard.resolve(request.path) } as const;
-  return inGroup(context, subject, work, (group) => takeBack(context, group));
+  if (dryRun) return { files: edited, receipt: undefined };
+  const subject = { action: "edit", path: await files.guard.resolve(request.path) } as const;
+  const steps = edited.flatMap(({ step }) => step ?? []);
+  const { receipt } = await run(files, subject, steps, { signal });
+  return { files: edited, receipt };
+}
+
+/** Those of the edits whose text a file contains; none if it is not text. */
+async function editsIn(
+  files: Files,
+  path: string,
+  edits: readonly Edit[],
+  isRegex: boolean,
+): Promise<readonly Edit[]> {
+  const before = await readBefore(files, path, { max: MAX_EDIT_BYTES, hash: false });
+  const content = before?.bytes && (await textOf(before.bytes));
+  if (content === undefined) return [];
+  const text = withLf(content.text);
+  return isRegex ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
 }
 
 async function filesBelow(
-  { guard }: ChangeContext,
+  { guard, ignored }: Files,
   { path, glob: text, signal }: EditManyRequest,
-  ignored: readonly string[],
 ): Promise<string[]> {
   const glob = compileGlob(text);
   return withDirectory(guard, path, async (root) => {
-    const ignore = await IgnoreScope.above(guard, root, ignored);
+    const ignore = await ignoreRules(guard, root, ignored);
     const found: string[] = [];
     await walk(guard, root, { signal, ignore }, ({ path, name, type }) => {
       if (type === "file" && glob.matches(path, name, false)) found.push(join(root.path, path));
@@ -180,4 +196,45 @@ async function filesBelow(
 
 function tooMany(what: string): ToolError {
   return failure("too_many_files", `Nothing was changed: ${what}.`);
+}
+
+/** The server's own line, in square brackets, which cannot be mistaken for a line of a diff. */
+export const factsLine = (...facts: readonly string[]) => `[${facts.join(" ")}]`;
+
+export const hiddenFacts = (hunks: number) =>
+  hunks === 0 ? [] : [`${counted(hunks, "hunk is", "hunks are")} not shown.`];
+
+export function editAnswer(edited: Edited, dryRun: boolean): string {
+  const { diff, hiddenHunks, replacements, hash } = edited;
+  const places = counted(replacements, "place");
+  const done = dryRun ? `Would replace ${places}; nothing was changed` : `Replaced ${places}`;
+  const facts = [
+    `${done} (${lineCounts(edited)}).`,
+    ...hiddenFacts(hiddenHunks),
+    `Hash ${hash}.`,
+    ...receiptText(edited.receipt),
+  ];
+  return diff + factsLine(...facts);
+}
+
+/** The diffs of many files as far as they fit, then one line for each of the other files. */
+export function editManyAnswer(
+  { files, receipt }: Awaited<ReturnType<typeof editMany>>,
+  { dryRun, maxChars }: { dryRun: boolean; maxChars: number },
+): string {
+  let remaining = maxChars;
+  const diffs = files.map(({ diff }) => {
+    remaining -= diff.length;
+    return remaining > 0 ? diff : undefined;
+  });
+  const listed = dryRun ? files.filter((_, index) => diffs[index] === undefined) : files;
+  const lines = listed
+    .slice(0, MAX_NAMED)
+    .map((file) => `${oneLine(file.path)}: ${lineCounts(file)}.\n`);
+  const more = listed.length - MAX_NAMED;
+  if (more > 0) lines.push(`… and ${grouped(more)} more.\n`);
+  const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
+  const places = `${counted(replaced, "place")} in ${counted(files.length, "file")}`;
+  const done = dryRun ? `Would replace ${places}; nothing was changed.` : `Replaced ${places}.`;
+  return diffs.join("") + lines.join("") + factsLine(done, ...receiptText(receipt));
 }

@@ -1,7 +1,8 @@
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { grouped } from "@refmcp/boundary/answer";
-import { counted, failure, named } from "../messages.ts";
-import { binary, chunksOf, formOf, sourceOf } from "../read/source.ts";
+import { counted, failure, named } from "../errors.ts";
+import { binary, chunksOf } from "../read/bytes.ts";
+import { formOf, sourceOf } from "../read/lines.ts";
 import type { TextForm } from "../read/text-encoding.ts";
 
 /** Lines of a file, which become lines of another one. All parts of a call are of the same file. */
@@ -106,9 +107,13 @@ async function* decoded(
         rest + (bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true }))
       );
     } catch (cause) {
-      throw failure("not_kept", `${named(file.path)} is not valid ${encoding} text throughout.`, {
-        cause,
-      });
+      throw failure(
+        "not_preserved",
+        `${named(file.path)} is not valid ${encoding} text throughout.`,
+        {
+          cause,
+        },
+      );
     }
   };
   for await (const bytes of chunksOf(file, signal)) {

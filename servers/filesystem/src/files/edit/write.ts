@@ -1,28 +1,23 @@
+import { dirname } from "node:path";
 import { sized, ToolError } from "@refmcp/boundary/answer";
-import type { ChangeContext } from "../change/change-context.ts";
-import { lossQuestion } from "../change/move.ts";
-import {
-  appendInPlace,
-  type Before,
-  checkExpected,
-  readBefore,
-  replaceContent,
-  Streamed,
-} from "../change/replace-content.ts";
-import { changeAnswer } from "../journal/list-changes.ts";
-import { failure, named } from "../messages.ts";
-import { lockPath, withFile } from "../open-path.ts";
-import { binary, formOf, hashOf, sourceOf } from "../read/source.ts";
+import { changeAnswer } from "../change/answer.ts";
+import { missingDirectories } from "../change/plan.ts";
+import { run, type Step } from "../change/run.ts";
+import { Streamed } from "../change/streamed.ts";
+import { failure, named } from "../errors.ts";
+import type { Files } from "../files.ts";
+import { lockPath, openIfThere, withFile } from "../open-path.ts";
+import { type Before, binary, checkExpected, hashOf, readBefore } from "../read/bytes.ts";
+import { formOf, sourceOf } from "../read/lines.ts";
 import { decode, encode, type TextForm, textOf } from "../read/text-encoding.ts";
-import { withEnds } from "./changed-ranges.ts";
 import { diffSomewhere } from "./compare.ts";
-import { countLines, lineCounts } from "./diff.ts";
-import { MAX_INLINE_BYTES } from "./edit.ts";
+import { lineCounts } from "./diff.ts";
+import { MAX_INLINE_BYTES, withLinkNote } from "./edit.ts";
+import { withEnds } from "./line-ends.ts";
 import { joined, openParts, type Part } from "./parts.ts";
 
 /** Maximum bytes of a file that is compared by lines, and of parts to append, since they are kept in memory. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
-
 /** How many facts about parts an answer has. */
 const MAX_NOTES = 5;
 
@@ -37,51 +32,6 @@ export interface WriteRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/**
- * Writes a whole file atomically, or appends to one in place. New content is UTF-8; appended text uses the file's
- * encoding and line endings.
- *
- * @returns `lines`: those added and removed, unknown if the previous content was binary or very large;
- * `encodingBefore`, if it was different; `notes` about the parts; `receipt`: undefined if the file already had this content.
- * @throws ToolError `conflict` if the file is not the expected one, exists (`create`) or changes concurrently,
- * `invalid` for appending to a binary file, `too_large` for more than 32 MiB of parts to append, and what the guard
- * throws.
- */
-export async function write(context: ChangeContext, request: WriteRequest) {
-  const { guard, locks } = context;
-  const path = await guard.resolve(request.path);
-  const work = async () => {
-    const { text, pieces, notes, close } = await contentOf(context, request);
-    const writing =
-      pieces === undefined
-        ? writeLocked(context, path, { ...request, content: text })
-        : writeStreamed(context, path, request, pieces);
-    const written = await writing
-      .catch((error: unknown) => {
-        const isParentMissing = error instanceof ToolError && error.kind === "not_found";
-        if (!isParentMissing || request.create_parents) throw error;
-        throw failure("no_parent", error.message, { cause: error });
-      })
-      .finally(close);
-    return { ...written, notes: [...notes].slice(0, MAX_NOTES) };
-  };
-  return locks.hold([await lockPath(guard, path)], work, request.signal);
-}
-
-/**
- * The question to ask before an overwrite that cannot be undone; undefined if it can, or if nothing is lost.
- */
-export async function overwriteQuestion(
-  context: ChangeContext,
-  path: string,
-  mode: WriteRequest["mode"],
-) {
-  if (mode !== "overwrite") return undefined;
-  const before = await readBefore(context, path, { max: 0, hash: false });
-  if (before === undefined || before.stat.size === 0) return undefined;
-  return lossQuestion(context, "Overwrite", path, before.stat.size);
-}
-
 /** What is written: a text or, if it is a large one, its pieces. Call `close` afterwards. */
 interface Content {
   readonly text: string;
@@ -90,8 +40,43 @@ interface Content {
   close(): Promise<void>;
 }
 
+/**
+ * Writes a whole file atomically, or appends to one in place. New content is UTF-8; appended text uses the file's
+ * encoding and line endings.
+ *
+ * @returns `lines`: those added and removed, unknown if the previous content was binary or very large;
+ *   `encodingBefore`, if it was different; `notes` about the parts; `receipt`: undefined if the file already had this
+ *   content
+ * @throws ToolError `conflict` if the file is not the expected one, exists (`create`) or changes concurrently,
+ *   `invalid` for appending to a binary file, `too_large` for more than 32 MiB of parts to append, and what the guard
+ *   throws
+ */
+export async function write(files: Files, request: WriteRequest) {
+  const path = await files.guard.resolve(request.path);
+  const work = async () => {
+    const content = await contentOf(files, request);
+    const written = await writeLocked(files, path, request, content)
+      .catch((error: unknown) => {
+        const isParentMissing = error instanceof ToolError && error.kind === "not_found";
+        if (!isParentMissing || request.create_parents) throw error;
+        throw failure("no_parent", error.message, { cause: error });
+      })
+      .finally(content.close);
+    return { ...written, notes: [...content.notes].slice(0, MAX_NOTES) };
+  };
+  return files.locks.hold([await lockPath(files.guard, path)], work, request.signal);
+}
+
+/** The size of the file that a write will replace; 0 if there is none. */
+export async function replacedBytes({ guard }: Files, { path, mode }: WriteRequest) {
+  if (mode !== "overwrite") return 0;
+  const file = await openIfThere(guard, path);
+  await file?.handle.close();
+  return file?.stat.size ?? 0;
+}
+
 async function contentOf(
-  { guard }: ChangeContext,
+  { guard }: Files,
   { content, parts, mode, signal }: WriteRequest,
 ): Promise<Content> {
   if ((content === undefined) === (parts === undefined))
@@ -107,12 +92,11 @@ async function contentOf(
     let text = "";
     for await (const piece of pieces) {
       text += piece;
-      if (text.length > MAX_HELD_BYTES) {
-        const what = `More than ${sized(MAX_HELD_BYTES)} of text cannot be appended in one call.`;
-        throw failure("too_large", what, {
-          hint: "Append it in several calls, or write the parts to a new file.",
-        });
-      }
+      if (text.length <= MAX_HELD_BYTES) continue;
+      const what = `More than ${sized(MAX_HELD_BYTES)} of text cannot be appended in one call.`;
+      throw failure("too_large", what, {
+        hint: "Append it in several calls, or write the parts to a new file.",
+      });
     }
     return { text, notes, close };
   } catch (error) {
@@ -121,150 +105,117 @@ async function contentOf(
   }
 }
 
-/** Writes large content piece by piece; the previous content is not compared. */
-async function writeStreamed(
-  context: ChangeContext,
+async function writeLocked(
+  files: Files,
   path: string,
-  { mode, create_parents, expected_hash, signal }: WriteRequest,
-  pieces: AsyncIterable<string>,
+  request: WriteRequest,
+  { text, pieces }: Content,
 ) {
-  const before = await readBefore(context, path, {
-    max: 0,
-    hash: expected_hash !== undefined,
-    signal,
-  });
-  refuseExisting(path, mode, before);
+  const { mode, expected_hash, signal } = request;
+  const max = mode === "append" || pieces !== undefined ? 0 : MAX_HELD_BYTES;
+  const before = await readBefore(files, path, { max, hash: expected_hash !== undefined, signal });
+  if (mode === "create" && before !== undefined) {
+    const what = `${named(path)} already exists; mode create only writes new files.`;
+    throw failure("create_only", what);
+  }
   checkExpected(path, before, expected_hash);
-  const bytes = new Streamed(encoded(pieces));
-  const action = before === undefined ? "create" : "overwrite";
-  const replacement = {
-    action,
-    path,
-    bytes,
-    before,
-    createParents: create_parents,
-    signal,
-  } as const;
-  const { hash, ...receipt } = await replaceContent(context, replacement);
-  return {
+  if (mode === "append" && before !== undefined)
+    return appendTo(files, path, before, text, request);
+  const was = before?.bytes && (await textOf(before.bytes));
+  const bytes = pieces === undefined ? Buffer.from(text, "utf8") : new Streamed(encoded(pieces));
+  const isSameEncoding = was?.form.encoding === "utf-8" || before?.stat.size === 0;
+  const outcome = {
     path,
     created: before === undefined,
-    size: bytes.length,
     sizeBefore: before?.stat.size,
-    lines: undefined,
+    lines: await linesOf(files, before, was, pieces === undefined ? text : undefined, signal),
     encoding: "utf-8",
-    encodingBefore: undefined,
-    hash,
-    receipt,
+    encodingBefore: isSameEncoding ? undefined : was?.form.encoding,
   };
+  if (!(bytes instanceof Streamed) && before?.bytes?.equals(bytes))
+    return { ...outcome, size: bytes.length, hash: before.hash ?? "", receipt: undefined };
+  const receipt = await put(files, path, bytes, before, request);
+  const hash = bytes instanceof Streamed ? bytes.hash : hashOf(bytes);
+  return { ...outcome, size: bytes.length, hash, receipt };
 }
 
 async function* encoded(pieces: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
   for await (const text of pieces) yield Buffer.from(text, "utf8");
 }
 
-function refuseExisting(
-  path: string,
-  mode: WriteRequest["mode"],
+/** The lines that a text adds and removes; undefined if they are unknown. */
+async function linesOf(
+  { threads }: Files,
   before: Before | undefined,
-): void {
-  if (mode === "create" && before !== undefined)
-    throw failure(
-      "create_only",
-      `${named(path)} already exists; mode create only writes new files.`,
-    );
-}
-
-async function writeLocked(
-  context: ChangeContext,
-  path: string,
-  { mode, content, create_parents, expected_hash, signal }: WriteRequest & { content: string },
+  was: { text: string; form: TextForm } | undefined,
+  text: string | undefined,
+  signal: AbortSignal | undefined,
 ) {
-  const max = mode === "append" ? 0 : MAX_HELD_BYTES;
-  const needs = { max, hash: expected_hash !== undefined, signal };
-  const before = await readBefore(context, path, needs);
-  refuseExisting(path, mode, before);
-  checkExpected(path, before, expected_hash);
-  if (mode === "append" && before !== undefined)
-    return appendTo(context, path, before, content, expected_hash !== undefined);
-  const was = before?.bytes && (await textOf(before.bytes));
-  const bytes = Buffer.from(content, "utf8");
-  let lines = before === undefined ? countLines("", content) : undefined;
-  if (was !== undefined) {
-    const form = { ...was.form, encoding: "utf-8", bom: false } as const;
-    const texts = { before: was.text, after: decode(bytes, form) };
-    const work = { oldName: "", newName: "", ...texts, maxChars: 0 };
-    const { added, removed } = await diffSomewhere(context.threads, work, signal);
-    lines = { added, removed };
-  }
-  const isSameEncoding = was?.form.encoding === "utf-8" || before?.stat.size === 0;
-  const outcome = {
-    path,
-    created: before === undefined,
-    size: bytes.length,
-    sizeBefore: before?.stat.size,
-    lines,
-    encoding: "utf-8",
-    encodingBefore: isSameEncoding ? undefined : was?.form.encoding,
-  };
-  if (before?.bytes?.equals(bytes))
-    return { ...outcome, hash: before.hash ?? "", receipt: undefined };
-  const replacement = {
-    action: before === undefined ? "create" : "overwrite",
-    path,
-    bytes,
-    before,
-    createParents: create_parents,
-    signal,
-  } as const;
-  const { hash, ...receipt } = await replaceContent(context, replacement);
-  return { ...outcome, hash, receipt };
+  if (text === undefined || (before !== undefined && was === undefined)) return undefined;
+  // The same bytes that are not UTF-8 are the same lines.
+  const form = was && ({ ...was.form, encoding: "utf-8", bom: false } as const);
+  const after = form === undefined ? text : decode(Buffer.from(text, "utf8"), form);
+  const work = { oldName: "", newName: "", before: was?.text ?? "", after, maxChars: 0 };
+  const { added, removed } = await diffSomewhere(threads, work, signal);
+  return { added, removed };
 }
 
-/**
- * Appends in place, as `>>` does: other programs may have the file open, and add lines at the same time.
- *
- * @param isExpected whether the file must be the one in `before`.
- */
+async function put(
+  files: Files,
+  path: string,
+  bytes: Uint8Array | Streamed,
+  before: Before | undefined,
+  { create_parents, signal }: WriteRequest,
+) {
+  const { guard } = files;
+  const parents = create_parents ? await missingDirectories(guard, dirname(path)) : [];
+  const steps: Step[] = [
+    ...parents.map((path): Step => ({ kind: "put", path, content: { kind: "directory" } })),
+    {
+      kind: "put",
+      path: before?.path ?? path,
+      content: { kind: "bytes", bytes, before: before?.stat },
+    },
+  ];
+  const subject = { action: before === undefined ? "create" : "overwrite", path } as const;
+  const { receipt } = await run(files, subject, steps, { signal, isLocked: true });
+  return receipt && withLinkNote(receipt, before);
+}
+
+/** Appends in place, as `>>` does: other programs may have the file open, and add lines at the same time. */
 async function appendTo(
-  context: ChangeContext,
+  files: Files,
   path: string,
   before: Before,
   content: string,
-  isExpected: boolean,
+  { expected_hash }: WriteRequest,
 ) {
-  const [form, whole] = await withFile(context.guard, path, async (file) => {
+  const [form, whole] = await withFile(files.guard, path, async (file) => {
     const source = await sourceOf(file);
     return [await formOf(source), source.whole] as const;
   });
-  const { addition, encoding } = additionTo(path, form, content);
+  if (form === undefined) throw binary(path);
+  const ends = form.eol === "crlf" && !content.includes("\r") ? withEnds(content, "\r\n") : content;
+  const bytes = encode(ends, { ...form, bom: false });
   const outcome = {
     path,
     created: false,
     sizeBefore: before.stat.size,
-    lines: countLines("", content),
-    encoding,
+    lines: await linesOf(files, undefined, undefined, content, undefined),
+    encoding: form.encoding,
     encodingBefore: undefined,
   };
-  if (addition.length === 0) {
+  if (bytes.length === 0) {
     const hash = whole && hashOf(whole);
     return { ...outcome, size: before.stat.size, hash, receipt: undefined };
   }
-  const { size, receipt } = await appendInPlace(
-    context,
-    { action: "append", path },
-    addition,
-    isExpected ? before.stat : undefined,
-  );
-  const after = whole && Buffer.concat([whole, addition]);
+  const expected = expected_hash === undefined ? undefined : before.stat;
+  const step: Step = { kind: "append", path: before.path, bytes, before: expected };
+  const subject = { action: "append", path } as const;
+  const { receipt, outcomes } = await run(files, subject, [step], { isLocked: true });
+  const size = (outcomes[0]?.replaced ?? 0) + bytes.length;
+  const after = whole && Buffer.concat([whole, bytes]);
   return { ...outcome, size, hash: after?.length === size ? hashOf(after) : undefined, receipt };
-}
-
-/** Text to append, in the encoding and with the line endings of the file. */
-function additionTo(path: string, form: TextForm | undefined, content: string) {
-  if (form === undefined) throw binary(path);
-  const ends = form.eol === "crlf" && !content.includes("\r") ? withEnds(content, "\r\n") : content;
-  return { addition: encode(ends, { ...form, bom: false }), encoding: form.encoding };
 }
 
 export function writeAnswer(written: Awaited<ReturnType<typeof write>>): string {

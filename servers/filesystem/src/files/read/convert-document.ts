@@ -1,7 +1,7 @@
 import { readSync } from "node:fs";
 import { DocumentError, type DocumentText, documentText, SelectionError } from "@refmcp/documents";
 import type { DocumentKind } from "@refmcp/documents/kinds";
-import { failure, named } from "../messages.ts";
+import { failure, named } from "../errors.ts";
 
 const LINE_FEED = 10;
 const MARK = Buffer.from("\n=== ");

@@ -2,9 +2,9 @@ import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { type DocumentKind, documentKind, hasSignature, isTextKind } from "@refmcp/documents/kinds";
 import { openIfThere } from "../open-path.ts";
-import type { ThreadPool } from "../threads/thread-pool.ts";
+import type { Threads } from "../threads/thread-pool.ts";
+import { readAt } from "./bytes.ts";
 import type { ConvertedDocument } from "./convert-document.ts";
-import { readAt } from "./source.ts";
 
 /** Converted texts kept in memory, in bytes. */
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
@@ -50,12 +50,12 @@ export interface DocumentRequest {
  * recently used ones being dropped first, so that reading on or searching again does not convert them again.
  */
 export class Documents {
-  readonly #threads: Pick<ThreadPool, "run">;
+  readonly #threads: Pick<Threads, "run">;
   /** By file, version and part; the most recently used last. */
   readonly #kept = new Map<string, ConvertedDocument | ToolError>();
   #bytes = 0;
 
-  constructor(threads: Pick<ThreadPool, "run">) {
+  constructor(threads: Pick<Threads, "run">) {
     this.#threads = threads;
   }
 

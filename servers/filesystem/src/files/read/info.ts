@@ -1,12 +1,13 @@
 import type { Stats } from "node:fs";
-import type { GuardedDirectory, GuardedFile, PathGuard } from "@refmcp/boundary";
+import { type GuardedDirectory, type GuardedFile, type PathGuard, statOf } from "@refmcp/boundary";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
+import type { Files } from "../files.ts";
 import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
-import { statOf } from "../tree/open-below.ts";
 import { type Report, reporter } from "../tree/reporter.ts";
 import { walk } from "../tree/walk.ts";
+import { hashOf, hashOfFile } from "./bytes.ts";
+import { formOf, Lines, sourceOf } from "./lines.ts";
 import { typeOf } from "./media.ts";
-import { formOf, hashOf, hashOfFile, Lines, sourceOf } from "./source.ts";
 
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 /** How long the entries of a directory are counted, in milliseconds: some millions. */
@@ -34,7 +35,7 @@ export interface InfoOptions {
  * Returns information about a file, a directory or a link. A link that leads inside is followed. For one that leads
  * outside, and for FIFOs, sockets and devices, only the entry itself is examined, and nothing is opened.
  */
-export async function getInfo(guard: PathGuard, given: string, options: InfoOptions = {}) {
+export async function getInfo({ guard }: Files, given: string, options: InfoOptions = {}) {
   const { signal } = options;
   const place = await guard.place(await guard.resolve(given)).catch((error: unknown) => {
     // The parent of an allowed directory is not accessed.

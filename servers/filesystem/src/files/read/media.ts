@@ -1,12 +1,13 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { GuardedFile, PathGuard } from "@refmcp/boundary";
+import type { GuardedFile } from "@refmcp/boundary";
 import { grouped, sized } from "@refmcp/boundary/answer";
-import { failure, named } from "../messages.ts";
+import { failure, named } from "../errors.ts";
+import type { Files } from "../files.ts";
 import { withFile } from "../open-path.ts";
-import type { ThreadPool } from "../threads/thread-pool.ts";
+import { readAt } from "./bytes.ts";
 import { textTypeOf } from "./file-kinds.ts";
-import { formOf, readAt, sourceOf } from "./source.ts";
+import { formOf, sourceOf } from "./lines.ts";
 import { decode, detect, SAMPLE_BYTES } from "./text-encoding.ts";
 
 /** Maximum bytes of an image or audio in an answer: 5 MB as base64, the limit of models for an image. */
@@ -49,7 +50,7 @@ export type Media = { readonly path: string } & (
  * @throws ToolError `invalid` for text, and what `PathGuard.openFile` throws.
  */
 export async function readMedia(
-  { guard, threads }: { guard: PathGuard; threads: ThreadPool },
+  { guard, threads }: Files,
   given: string,
   signal?: AbortSignal,
 ): Promise<Media> {

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import type { PathGuard } from "@refmcp/boundary";
 import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
-import type { Documents } from "./documents.ts";
-import { onItsOwn, partFacts, readText, type TextPart } from "./read-text.ts";
+import type { Files } from "../files.ts";
+import { onItsOwn, partFacts, readText, type TextPart, textChars } from "./read-text.ts";
 
 /** A file is shown with at least this many characters (or completely), or left for another call. */
 const WORTH_SHOWING = 200;
@@ -32,31 +31,31 @@ export type OneOfMany =
  * directory of all paths with a trailing slash (`shared`), empty if naming it saves nothing.
  */
 export async function readMany(
-  guard: PathGuard,
+  files: Files,
   paths: readonly string[],
-  { maxChars, signal }: ReadManyOptions,
-  documents?: Documents,
+  { maxChars: chars, signal }: ReadManyOptions,
 ) {
+  const maxChars = Math.min(chars, textChars(0, true));
   const shared = commonDirectory(paths);
   let left = maxChars - ENDS_CHARS - shared.length;
-  const read = async (path: string): Promise<OneOfMany> => {
+  const readOne = async (path: string): Promise<OneOfMany> => {
     signal?.throwIfAborted();
     const chars = Math.max(WORTH_SHOWING, left - FRAME_CHARS - path.length);
     try {
-      return { path, part: await readText(guard, path, { maxChars: chars, signal }, documents) };
+      return { path, part: await readText(files, path, { maxChars: chars, signal }) };
     } catch (error) {
       if (!(error instanceof ToolError) || signal?.aborted) throw error;
       return { path, error };
     }
   };
-  const files: OneOfMany[] = [];
+  const read: OneOfMany[] = [];
   for (const path of paths) {
-    const file = await read(path);
+    const file = await readOne(path);
     left -= frameOf(file, paths.length, shared).length + (file.part?.text.length ?? 0) + 1;
-    if (left < 0 && files.length > 0) break;
-    files.push(file);
+    if (left < 0 && read.length > 0) break;
+    read.push(file);
   }
-  return { files, hidden: paths.length - files.length, shared };
+  return { files: read, hidden: paths.length - read.length, shared };
 }
 
 /** The directory that several paths have in common, if naming it once saves space. */

@@ -1,8 +1,9 @@
-import type { PathGuard } from "@refmcp/boundary";
-import { clip, grouped, sized } from "@refmcp/boundary/answer";
-import { failure } from "../messages.ts";
-import { type Documents, openDocument } from "./documents.ts";
-import { binary, formOf, hashOf, Lines, type Source, sourceOf, wholeSource } from "./source.ts";
+import { clip, grouped, HARD_ANSWER_CHARS, sized } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
+import type { Files } from "../files.ts";
+import { binary, hashOf } from "./bytes.ts";
+import { openDocument } from "./documents.ts";
+import { formOf, Lines, type Source, sourceOf, wholeSource } from "./lines.ts";
 import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
 
 /** Which part of a file to read: the first lines, the last lines, or lines from `offset`; by default from the start. */
@@ -14,6 +15,16 @@ export interface TextRange {
   readonly limit?: number | undefined;
   /** First character of the line at `offset`, from 1; for a line longer than an answer. */
   readonly column?: number | undefined;
+}
+
+const FACTS_CHARS = 600;
+/** Characters of text that are returned however small the budget is. */
+const MIN_CHARS = 500;
+
+/** Characters of text for a call: its budget, or as much as hosts show if it asks for a range. */
+export function textChars(budget: number, isRange: boolean): number {
+  const most = HARD_ANSWER_CHARS - FACTS_CHARS;
+  return isRange ? most : Math.max(MIN_CHARS, Math.min(budget - FACTS_CHARS, most));
 }
 
 /** If few lines are requested, this many characters per line are read first, before the maximum. */
@@ -58,10 +69,9 @@ export interface TextPart extends TextForm {
  * offset beyond 1 GiB; and what `PathGuard.openFile` throws.
  */
 export async function readText(
-  guard: PathGuard,
+  { guard, documents }: Pick<Files, "guard" | "documents">,
   path: string,
   options: ReadTextOptions,
-  documents?: Documents,
 ): Promise<TextPart> {
   checkRange(options);
   const { file, part } = await openDocument(guard, path);
@@ -74,7 +84,7 @@ export async function readText(
     // With an explicit encoding, the bytes are read as text.
     const converted =
       options.encoding === undefined
-        ? await documents?.textOf(file, { part, sniff: form === undefined, signal })
+        ? await documents.textOf(file, { part, sniff: form === undefined, signal })
         : undefined;
     if (converted !== undefined) {
       source = wholeSource(Buffer.from(converted.bytes));

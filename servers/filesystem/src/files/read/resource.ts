@@ -2,12 +2,14 @@ import { readdir } from "node:fs/promises";
 import { basename, join, posix } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
-import { failure } from "../messages.ts";
+import { failure } from "../errors.ts";
+import type { Files } from "../files.ts";
 import { directoryAt, orRefused, withDirectory, withFile } from "../open-path.ts";
+import { readAt, tooLarge } from "./bytes.ts";
 import { kindOfFile, textTypeOf } from "./file-kinds.ts";
+import { formOf, sourceOf } from "./lines.ts";
 import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
 import { readText } from "./read-text.ts";
-import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";
 import { decode } from "./text-encoding.ts";
 
 const MAX_TEXT_BYTES = 1024 * 1024;
@@ -26,7 +28,7 @@ const MAX_SUGGESTIONS = 100;
  * @throws ToolError `too_large` for more than 1 MiB of text or 3.75 MB of bytes, and what the guard throws.
  */
 export async function readWhole(
-  guard: PathGuard,
+  { guard }: Files,
   path: string,
 ): Promise<{ text: string; mime: string } | { bytes: Buffer; mime: string }> {
   const names = await namesIn(guard, path);
@@ -64,7 +66,7 @@ export function resourceQuery(path: string, size: number): "" | `?tail=${number}
  * @throws ToolError `invalid` for another number or a binary file, and what the guard throws.
  */
 export async function readTail(
-  guard: PathGuard,
+  files: Files,
   path: string,
   lines: string,
 ): Promise<{ text: string; mime: string }> {
@@ -75,7 +77,7 @@ export async function readTail(
       hint: allowed,
     });
   }
-  const { text } = await readText(guard, path, { tail, maxChars: MAX_TAIL_CHARS });
+  const { text } = await readText(files, path, { tail, maxChars: MAX_TAIL_CHARS });
   return { text, mime: textTypeOf(basename(path)) ?? "text/plain" };
 }
 
@@ -106,7 +108,7 @@ async function namesIn(guard: PathGuard, path: string): Promise<string | undefin
  *
  * @param typed with `/` between components, also on Windows.
  */
-export async function completePath(guard: PathGuard, typed: string): Promise<string[]> {
+export async function completePath({ guard }: Files, typed: string): Promise<string[]> {
   const allowed = guard.allowed.directories().map(({ path }) => path.replaceAll("\\", "/"));
   const above = allowed.filter((path) => path.startsWith(typed)).map((path) => `${path}/`);
   if (above.length > 0) return above.slice(0, MAX_SUGGESTIONS);

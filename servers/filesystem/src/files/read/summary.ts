@@ -1,13 +1,11 @@
-import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
+import { type GuardedDirectory, type PathGuard, statOf } from "@refmcp/boundary";
 import { clip, grouped, oneLine, sized } from "@refmcp/boundary/answer";
-import { counted } from "../messages.ts";
+import { counted } from "../errors.ts";
 import { withDirectory } from "../open-path.ts";
-import type { ThreadPool } from "../threads/thread-pool.ts";
-import { statOf } from "../tree/open-below.ts";
 import { compareText, TopItems } from "../tree/path-order.ts";
 import { type Report, reporter } from "../tree/reporter.ts";
 import { walk } from "../tree/walk.ts";
-import { DuplicateFinder, type Duplicates } from "./duplicates.ts";
+import { type Duplicates, findDuplicates } from "./duplicates.ts";
 import { kindOfFile } from "./file-kinds.ts";
 
 /** How many lines each part of a summary has. */
@@ -41,11 +39,6 @@ export interface SummaryOptions {
   readonly totalMs?: number;
 }
 
-interface SummaryContext {
-  readonly guard: PathGuard;
-  readonly threads: ThreadPool;
-}
-
 /**
  * Summarizes everything below a directory, ignored and hidden entries too: sizes by folder, kind and year, the largest,
  * oldest and newest files, and duplicates. Symlinks are not followed.
@@ -53,15 +46,15 @@ interface SummaryContext {
  * @throws what the guard throws, and the signal's reason.
  */
 export async function summarize(
-  context: SummaryContext,
+  { guard }: { readonly guard: PathGuard },
   given: string,
   options: SummaryOptions = {},
 ) {
-  return withDirectory(context.guard, given, (root) => summaryOf(context, root, options));
+  return withDirectory(guard, given, (root) => summaryOf(guard, root, options));
 }
 
 async function summaryOf(
-  context: SummaryContext,
+  guard: PathGuard,
   root: GuardedDirectory,
   { signal, progress, walkMs = WALK_MS, totalMs = TOTAL_MS }: SummaryOptions,
 ) {
@@ -74,10 +67,11 @@ async function summaryOf(
   const largest = new TopItems<FoundFile>(MAX_FILES, (a, b) => b.size - a.size || byPath(a, b));
   const oldest = new TopItems<FoundFile>(MAX_FILES, (a, b) => a.time - b.time || byPath(a, b));
   const newest = new TopItems<FoundFile>(MAX_FILES, (a, b) => b.time - a.time || byPath(a, b));
-  const finder = new DuplicateFinder();
+  /** How many files have a size. */
+  const sizes = new Map<number, number>();
   const end = performance.now() + totalMs;
   const report = await walk(
-    context.guard,
+    guard,
     root,
     { signal, budgetMs: walkMs, git: true },
     ({ path, name, type, parent }) => {
@@ -98,13 +92,14 @@ async function summaryOf(
       oldest.add(file);
       newest.add(file);
       // What git stores is not the user's to delete.
-      if (!path.startsWith(".git/") && !path.includes("/.git/")) finder.add(size);
+      const isOfGit = path.startsWith(".git/") || path.includes("/.git/");
+      if (size > 0 && !isOfGit) sizes.set(size, (sizes.get(size) ?? 0) + 1);
       return undefined;
     },
   );
   await root.verify();
   const isLate = () => performance.now() >= end;
-  const duplicates = await finder.find(context, root, { signal, done: add, isLate });
+  const duplicates = await findDuplicates(guard, root, sizes, { signal, done: add, isLate });
   return {
     path: root.path,
     ...total,

@@ -1,26 +1,49 @@
 import { isUtf8 } from "node:buffer";
 import { TextDecoder } from "node:util";
 import { oneLine } from "@refmcp/boundary/answer";
-import { failure } from "../messages.ts";
-import { guessLegacy, standardName } from "./guess-encoding.ts";
+import { analyse } from "chardet";
+import iconv from "iconv-lite";
+import { failure } from "../errors.ts";
 
 /**
  * The name of an encoding in the WHATWG Encoding Standard, in lower case; windows-1252 includes Latin-1.
  */
 export type Encoding = string;
 
+/** The WHATWG name of a supported encoding; undefined for stateful and unknown ones. */
+function standardName(label: string): Encoding | undefined {
+  try {
+    const { encoding } = new TextDecoder(label);
+    const isStateful = /^(?:iso-2022|replacement|x-user)/.test(encoding);
+    return !isStateful && iconv.encodingExists(encoding) ? encoding : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * The standard name of an encoding, for example `gbk` for `GB2312`.
  *
- * @throws ToolError `invalid` for an unknown or stateful encoding.
+ * @throws ToolError `invalid` for an unknown or stateful encoding
  */
 export function encodingNamed(label: string): Encoding {
   const encoding = standardName(label);
   if (encoding !== undefined) return encoding;
-  throw failure(
-    "unknown_encoding",
-    `The encoding ${JSON.stringify(oneLine(label))} is not supported.`,
-  );
+  const what = `The encoding ${JSON.stringify(oneLine(label))} is not supported.`;
+  throw failure("unknown_encoding", what);
+}
+
+/** Below this confidence, in percent, a guess may well be wrong. */
+const SURE = 50;
+
+/** Guesses the encoding of text that is not UTF-8 or UTF-16; `weak` if it could equally be another one. */
+export function guessEncoding(sample: Buffer): { encoding: Encoding; weak: boolean } {
+  for (const { name, confidence } of analyse(sample)) {
+    const encoding = standardName(name);
+    if (encoding !== undefined && !encoding.startsWith("utf-"))
+      return { encoding, weak: confidence < SURE };
+  }
+  return { encoding: "windows-1252", weak: true };
 }
 
 export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
@@ -77,10 +100,7 @@ export async function formOfText(
 ): Promise<TextForm | undefined> {
   const form = detect(bytes, options);
   if (form?.encoding !== "windows-1252" || options.encoding !== undefined) return form;
-  // Loaded on first use: few files need it. A CommonJS module, so a bundle has only its default export.
-  const { default: chardet } = await import("chardet");
-  const sample = bytes.subarray(0, SAMPLE_BYTES);
-  return { ...form, ...guessLegacy(sample, chardet.analyse(sample)) };
+  return { ...form, ...guessEncoding(bytes.subarray(0, SAMPLE_BYTES)) };
 }
 
 /** The text of a whole file; undefined for binary content. */
@@ -134,12 +154,8 @@ export function decode(bytes: Buffer, form: Form): string {
       return Buffer.from(body.subarray(0, body.length - (body.length % 2)))
         .swap16()
         .toString("utf16le");
-    case "windows-1252":
-      return body
-        .toString("latin1")
-        .replace(C1_CONTROLS, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80] ?? char);
     default:
-      return new TextDecoder(form.encoding).decode(body);
+      return iconv.decode(body, form.encoding);
   }
 }
 
@@ -161,45 +177,25 @@ function encodeBody(text: string, form: Form): Buffer {
       return Buffer.from(text, "utf16le");
     case "utf-16be":
       return Buffer.from(text, "utf16le").swap16();
-    case "windows-1252":
-      return Buffer.from(text.replace(BEYOND_LATIN1, toWindows1252), "latin1");
     default:
       return encodeLegacy(text, form.encoding);
   }
 }
 
-/**
- * For each encoding, the bytes of its characters, built by decoding every byte and pair of bytes with `TextDecoder`.
- */
-const tables = new Map<Encoding, ReadonlyMap<string, Buffer>>();
-
 function encodeLegacy(text: string, encoding: Encoding): Buffer {
-  const table = tables.get(encoding) ?? tableOf(encoding);
-  tables.set(encoding, table);
-  return Buffer.concat(Array.from(text, (char) => table.get(char) ?? noCharacter(encoding, char)));
-}
-
-function tableOf(encoding: Encoding): ReadonlyMap<string, Buffer> {
-  const table = new Map<string, Buffer>();
-  const add = (...bytes: number[]) => {
-    const char = new TextDecoder(encoding).decode(Buffer.from(bytes));
-    // A character with several codes gets the first; a file that uses another is not edited (`decodesBack`).
-    if (!char.includes("\uFFFD") && [...char].length === 1 && !table.has(char)) {
-      table.set(char, Buffer.from(bytes));
-    }
-  };
-  for (let byte = 0; byte < 0x100; byte++) add(byte);
-  const isMultibyte =
-    !table.has(new TextDecoder(encoding).decode(Buffer.from([0xfe]))) || table.size < 0xf0;
-  for (let first = 0x81; isMultibyte && first < 0xff; first++) {
-    for (let second = 0x40; second < 0xff; second++) add(first, second);
-  }
-  return table;
+  const bytes = iconv.encode(text, encoding);
+  if (iconv.decode(bytes, encoding) === text) return bytes;
+  const isEncoded = (char: string) => iconv.decode(iconv.encode(char, encoding), encoding) === char;
+  const char = [...text].find((one) => !isEncoded(one)) ?? "";
+  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const what = `The file is ${encoding} text, which has no character U+${code} (${char}).`;
+  const hint = `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`;
+  throw failure("no_character", what, { hint });
 }
 
 /** Whether encoding restores the same bytes; in some legacy encodings a character has several codes. */
 export function decodesBack(bytes: Buffer, form: TextForm): boolean {
-  if (/^(?:utf-|windows-1252)/.test(form.encoding)) return true;
+  if (form.encoding.startsWith("utf-")) return true;
   try {
     return encode(decode(bytes, form), form).equals(bytes);
   } catch {
@@ -331,33 +327,5 @@ function encodeDamaged(text: string): Buffer {
     parts.map((part, index) =>
       index % 2 === 1 ? Buffer.from([part.charCodeAt(0) - 0xdc00]) : Buffer.from(part, "utf8"),
     ),
-  );
-}
-
-/**
- * The characters of windows-1252 for the bytes 0x80 to 0x9F (WHATWG Encoding, index windows-1252). We need our own
- * table because `TextDecoder("latin1")` decoded these bytes as ISO 8859-1 in some Node.js releases, and Node.js cannot
- * encode windows-1252.
- */
-const WINDOWS_1252 =
-  "\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f" +
-  "\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178";
-const C1_CONTROLS = /[\u0080-\u009f]/g;
-const BEYOND_LATIN1 = /[\u0080-\u009f]|[\u0100-\u{10ffff}]/gu;
-
-function toWindows1252(char: string): string {
-  const index = WINDOWS_1252.indexOf(char);
-  if (index === -1) return noCharacter("windows-1252", char);
-  return String.fromCharCode(0x80 + index);
-}
-
-function noCharacter(encoding: Encoding, char: string): never {
-  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  throw failure(
-    "no_character",
-    `The file is ${encoding} text, which has no character U+${code} (${char}).`,
-    {
-      hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`,
-    },
   );
 }

@@ -1,12 +1,11 @@
-import type { PathGuard } from "@refmcp/boundary";
+import { type WalkedEntry as Entry, TimeSlices, type WalkedDirectory } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
-import { compileExclusion, type Exclusion } from "../glob/glob.ts";
-import { IgnoreScope } from "../glob/ignore-scope.ts";
-import { counted } from "../messages.ts";
+import { counted } from "../errors.ts";
+import type { Files } from "../files.ts";
 import { withDirectory } from "../open-path.ts";
-import { type Entry, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import { compileExclusion, type Exclusion } from "../search/glob.ts";
+import { type IgnoreRules, ignoreRules } from "../search/ignore.ts";
 import { type Report, reporter } from "./reporter.ts";
-import { TimeSlices } from "./walk.ts";
 
 export interface TreeRequest {
   readonly path: string;
@@ -23,7 +22,7 @@ export interface TreeRequest {
 interface Branch {
   readonly path: string;
   readonly depth: number;
-  readonly ignore: IgnoreScope | undefined;
+  readonly ignore: IgnoreRules | undefined;
   /** Its lines that may be shown; none if it was not, or cannot be, read. */
   readonly entries: readonly Line[];
   /** How many of these lines are shown. */
@@ -49,25 +48,12 @@ const FRAME = 1_000;
  *
  * Upper levels are filled before lower ones, and each directory of a level gets a fair share of `max_entries`. Only
  * shown directories are read, so the size of the whole tree does not matter.
- *
- * @param ignored patterns of the `--ignore` option.
  */
-export async function drawTree(
-  guard: PathGuard,
-  request: TreeRequest,
-  ignored: readonly string[],
-): Promise<string> {
+export async function drawTree({ guard, ignored }: Files, request: TreeRequest): Promise<string> {
   const exclude = compileExclusion(request.excludePatterns);
   return withDirectory(guard, request.path, async (root) => {
-    const ignore = request.include_ignored
-      ? undefined
-      : await IgnoreScope.above(guard, root, ignored);
-    const { trunk, facts } = await grow(
-      request,
-      exclude,
-      await walkedDirectory(guard, root),
-      ignore,
-    );
+    const ignore = request.include_ignored ? undefined : await ignoreRules(guard, root, ignored);
+    const { trunk, facts } = await grow(request, exclude, await guard.walk(root), ignore);
     await root.verify();
     return `${oneLine(root.path)}/\n${draw(trunk, 1)}[${facts.join(" ")}]`;
   });
@@ -78,7 +64,7 @@ async function grow(
   { max_depth, max_entries, include_ignored, budget, signal, progress }: TreeRequest,
   exclude: Exclusion,
   root: WalkedDirectory,
-  outermost: IgnoreScope | undefined,
+  outermost: IgnoreRules | undefined,
 ): Promise<{ trunk: Branch; facts: string[] }> {
   let entriesLeft = max_entries;
   let charsLeft = budget - FRAME - root.realPath.length;
@@ -141,7 +127,7 @@ async function grow(
     return next;
   }
 
-  function read(path: string, depth: number, outer: IgnoreScope | undefined): Branch {
+  function read(path: string, depth: number, outer: IgnoreRules | undefined): Branch {
     const branch = { path, depth, ignore: outer, entries: [], shown: 0, branches: new Map() };
     // Opened from the root, component by component, so that no swapped link leads outside.
     const opened: WalkedDirectory[] = [];

@@ -1,17 +1,24 @@
 import type { Stats } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
+import {
+  type EntryType,
+  type GuardedDirectory,
+  type PathGuard,
+  statOf,
+  TimeSlices,
+  typeOf,
+} from "@refmcp/boundary";
 import { clip, cursorsOf, fitting, grouped, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { compileExclusion, compileGlob } from "../glob/glob.ts";
-import { IgnoreScope } from "../glob/ignore-scope.ts";
-import { counted, failure } from "../messages.ts";
+import { counted, failure } from "../errors.ts";
+import type { Files } from "../files.ts";
 import { orRefused, withDirectory } from "../open-path.ts";
-import { type EntryType, statOf, typeOf } from "./open-below.ts";
+import { compileExclusion, compileGlob } from "../search/glob.ts";
+import { ignoreRules } from "../search/ignore.ts";
 import { comparePaths, compareText, TopItems } from "./path-order.ts";
 import { type Report, reporter } from "./reporter.ts";
-import { type Met, TimeSlices, walk } from "./walk.ts";
+import { type Met, walk } from "./walk.ts";
 
 /** An entry of a listing; `key` is its sort key, descending, and 0 if sorted by path. */
 interface Keyed {
@@ -97,7 +104,7 @@ interface ListedEntry {
  *
  * @throws ToolError as `PathGuard.openDirectory` does, and `invalid` for a cursor of another listing.
  */
-export async function listDirectory(guard: PathGuard, request: ListRequest) {
+export async function listDirectory({ guard }: Files, request: ListRequest) {
   const { details, sort, budget, signal } = request;
   return withDirectory(guard, request.path, async (directory) => {
     const page = keyedPage(
@@ -252,17 +259,12 @@ const BUDGET_MS = 20_000;
  * Finds files and directories below `path` whose name or path matches a glob, in pages. Links are included, not
  * followed.
  *
- * @param ignored patterns of the `--ignore` option.
  * @returns on the first page also the `total` of all matches, if the search finished, and how many entries are `hidden`
  * by ignore rules, where a hidden directory counts once. A match has the `size` or time that it is sorted by.
  * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` if a search that needs all results
  * first (sorted by time or size) took too long.
  */
-export async function searchNames(
-  guard: PathGuard,
-  request: NameSearch,
-  ignored: readonly string[],
-) {
+export async function searchNames({ guard, ignored }: Files, request: NameSearch) {
   const {
     pattern,
     type: wanted,
@@ -297,7 +299,7 @@ export async function searchNames(
       // The first page counts everything; later ones stop when full.
       return !isFirst && byPath && total > limit ? "stop" : undefined;
     };
-    const ignore = include_ignored ? undefined : await IgnoreScope.above(guard, root, ignored);
+    const ignore = include_ignored ? undefined : await ignoreRules(guard, root, ignored);
     const after = byPath ? page.after?.path : undefined;
     const report = await walk(guard, root, { signal, budgetMs, exclude, ignore, after }, visit);
     await root.verify();

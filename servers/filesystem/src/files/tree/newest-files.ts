@@ -1,11 +1,11 @@
 import { join, sep } from "node:path";
-import type { PathGuard } from "@refmcp/boundary";
+import { statOf } from "@refmcp/boundary";
 import { cursorsOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { compileExclusion } from "../glob/glob.ts";
-import { compileIgnoreLines, IgnoreScope, parseIgnoreLines } from "../glob/ignore-scope.ts";
+import type { Files } from "../files.ts";
 import { orRefused } from "../open-path.ts";
-import { statOf } from "./open-below.ts";
+import { compileExclusion } from "../search/glob.ts";
+import { compileIgnoreLines, ignoreRules } from "../search/ignore.ts";
 import { compareText, TopItems } from "./path-order.ts";
 import { walk } from "./walk.ts";
 
@@ -28,17 +28,15 @@ const position = z.tuple([z.int().min(0).max(MAX_LISTED), z.number(), z.string()
 /**
  * The newest files of all allowed directories in pages, newest first, without what ignore rules hide except logs.
  *
- * @param ignored patterns of the `--ignore` option.
  * @throws ToolError `invalid` for a damaged cursor, and the signal's reason.
  */
 export async function newestFiles(
-  guard: PathGuard,
+  { guard, ignored }: Files,
   {
     cursor,
     signal,
     page = PAGE,
   }: { cursor?: string | undefined; signal?: AbortSignal; page?: number },
-  ignored: readonly string[],
 ): Promise<{ files: readonly NewFile[]; next_cursor?: string }> {
   const directories = guard.allowed.directories();
   const cursors = cursorsOf(
@@ -53,7 +51,7 @@ export async function newestFiles(
   const top = new TopItems<NewFile>(count + 1, compare);
   const exclude = compileExclusion(UNWANTED);
   // People attach logs, which most projects keep out of git; what the server's option hides stays hidden.
-  const option = compileIgnoreLines(parseIgnoreLines(ignored.join("\n")));
+  const option = compileIgnoreLines(ignored.join("\n"));
   const keep = (path: string, name: string) =>
     /\.log$/i.test(name) && option.verdict(path, name, false) !== true;
   // Allowed directories can contain each other.
@@ -65,7 +63,7 @@ export async function newestFiles(
     const root = await guard.openDirectory(directory.path).catch(orRefused);
     if (root === undefined) continue;
     try {
-      const ignore = await IgnoreScope.above(guard, root, ignored);
+      const ignore = await ignoreRules(guard, root, ignored);
       const walking = { signal, budgetMs: BUDGET_MS / outer.length, ignore, exclude, keep };
       await walk(guard, root, walking, ({ path: inside, name, type, parent }) => {
         if (type !== "file") return undefined;

@@ -1,8 +1,13 @@
-import { setImmediate } from "node:timers/promises";
-import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
-import type { Exclusion } from "../glob/glob.ts";
-import type { IgnoreScope } from "../glob/ignore-scope.ts";
-import { type Entry, type EntryType, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import {
+  type WalkedEntry as Entry,
+  type EntryType,
+  type GuardedDirectory,
+  type PathGuard,
+  TimeSlices,
+  type WalkedDirectory,
+} from "@refmcp/boundary";
+import type { Exclusion } from "../search/glob.ts";
+import type { IgnoreRules } from "../search/ignore.ts";
 
 export interface Met {
   /** Below the walk's start, with `/` between components. */
@@ -18,7 +23,7 @@ export interface WalkOptions {
   /** Time limit in milliseconds, after which the walk ends with `ended: "late"`. */
   readonly budgetMs?: number;
   /** Ignore rules; without them, only `.git` is hidden. */
-  readonly ignore?: IgnoreScope | undefined;
+  readonly ignore?: IgnoreRules | undefined;
   readonly git?: boolean;
   /** Which files are visited although ignore rules hide them. */
   readonly keep?: (path: string, name: string) => boolean;
@@ -49,47 +54,11 @@ const MAX_DEPTH = 256;
 /** How many entries are visited between two checks of the clock. */
 const STRIDE = 64;
 
-/** How long synchronous work may block the event loop before other calls get their turn, in milliseconds. */
-const SLICE_MS = 8;
-
-/**
- * Divides long synchronous work into slices: `due` tells when to yield to the event loop; `rest` yields, and throws if
- * the caller cancelled.
- */
-export class TimeSlices {
-  readonly #signal: AbortSignal | undefined;
-  readonly #end: number;
-  #sliceEnd: number;
-  /** Whether the time for all the work is used up. */
-  late = false;
-
-  constructor(signal: AbortSignal | undefined, budgetMs = Number.POSITIVE_INFINITY) {
-    signal?.throwIfAborted();
-    this.#signal = signal;
-    const now = performance.now();
-    this.#end = now + budgetMs;
-    this.#sliceEnd = now + SLICE_MS;
-  }
-
-  /** Whether the current slice is over. About 50 ns. */
-  due(): boolean {
-    return performance.now() >= this.#sliceEnd;
-  }
-
-  async rest(): Promise<void> {
-    await setImmediate();
-    this.#signal?.throwIfAborted();
-    const now = performance.now();
-    this.late = now >= this.#end;
-    this.#sliceEnd = now + SLICE_MS;
-  }
-}
-
 interface Frame {
   readonly directory: WalkedDirectory;
   readonly prefix: string;
   readonly entries: readonly Entry[];
-  readonly ignore: IgnoreScope | undefined;
+  readonly ignore: IgnoreRules | undefined;
   /** The components of `after` from here on, while the walk still follows that path. */
   readonly after: readonly string[] | undefined;
   next: number;
@@ -111,7 +80,7 @@ export async function walk(
   options: WalkOptions,
   visit: Visit,
 ): Promise<WalkReport> {
-  const start = await walkedDirectory(guard, root);
+  const start = await guard.walk(root);
   const slices = new TimeSlices(options.signal, options.budgetMs);
   const frames: Frame[] = [];
   let last: string | undefined;
@@ -159,7 +128,7 @@ export async function walk(
   function enter(
     directory: WalkedDirectory,
     prefix: string,
-    outer: IgnoreScope | undefined,
+    outer: IgnoreRules | undefined,
     after: readonly string[] | undefined,
   ): void {
     const all = directory.entries();

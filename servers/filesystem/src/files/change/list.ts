@@ -1,10 +1,8 @@
-import type { PathGuard } from "@refmcp/boundary";
 import { cursorsOf, fitting, grouped, oneLine, sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { counted } from "../messages.ts";
-import { type Change, stepsOf } from "./change-record.ts";
-import type { Journal } from "./journal.ts";
-import type { Receipt } from "./recording.ts";
+import { counted } from "../errors.ts";
+import type { Files } from "../files.ts";
+import type { Change, RecordedStep } from "./record.ts";
 
 /** Characters of a response reserved for text other than the changes. */
 const PAGE_CHARS = 300;
@@ -23,19 +21,19 @@ interface ListedChange {
 }
 
 /**
- * The journaled changes inside the bound, newest first.
+ * The recorded changes, newest first.
  *
- * @throws ToolError `unavailable` without a journal, `invalid` for a cursor of another list.
+ * @throws ToolError `unavailable` if nothing is kept, `invalid` for a cursor of another list
  */
 export async function listChanges(
-  { guard, journal }: { guard: PathGuard; journal: Journal },
+  { guard, store }: Files,
   { path, limit, maxChars, cursor }: ListChanges,
 ) {
   const below = path === undefined ? undefined : await guard.resolve(path);
   const cursors = cursorsOf("list_changes", { path: below }, z.string());
-  const found = await journal.list({ before: cursors.decode(cursor), below, limit: limit + 1 });
-  const undone = await journal.undone();
-  const all = found.map((change): ListedChange => ({ change, undoneBy: undone.get(change.id) }));
+  const page = await store.list({ before: cursors.decode(cursor), below, limit: limit + 1 });
+  const undone = await store.undone();
+  const all = page.map((change): ListedChange => ({ change, undoneBy: undone.get(change.id) }));
   const fits = fitting(all, maxChars - PAGE_CHARS, (listed) => changeLine(listed).length);
   const changes = all.slice(0, Math.min(limit, fits));
   const last = changes.at(-1)?.change.id;
@@ -47,7 +45,7 @@ export async function listChanges(
  * One change per line, beginning with its id, followed by its diff if it fits. The last line, in square brackets, is
  * the server's own; lines of a diff begin with one of ` +-@\`.
  *
- * @param diffOf the diff of a change, at most `maxChars` characters; undefined for none.
+ * @param diffOf the diff of a change, at most `maxChars` characters; undefined for none
  */
 export async function changesAnswer(
   { changes, nextCursor }: Awaited<ReturnType<typeof listChanges>>,
@@ -78,44 +76,27 @@ export async function changesAnswer(
  * and 299 more (undone by 0mw…)`.
  */
 function changeLine({ change, undoneBy }: ListedChange): string {
-  const { id, time, action, undoes, interrupted } = change;
-  const { first, more, final } = summaryOf(change);
-  const sizes = more > 0 ? [] : [first.size_before, first.size_after];
+  const { id, time, action, path, destination, undoes, interrupted } = change;
+  const { first, more } = summaryOf(change);
+  const sizes = more > 0 ? [] : [first?.size_before, first?.size_after];
   const shown = sizes.map((size) => (size === undefined ? "nothing" : sized(size))).join(" → ");
   const facts = [
     ...(sizes.every((size) => size === undefined) ? [] : [shown]),
-    ...(interrupted === true ? ["interrupted"] : []),
+    ...(interrupted ? ["interrupted"] : []),
     ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
     ...(undoneBy === undefined ? [] : [`undone by ${undoneBy}`]),
-    ...(final === undefined ? [] : [`cannot be undone: ${final}`]),
   ];
-  const to = first.destination === undefined ? "" : ` → ${oneLine(first.destination)}`;
+  const to = destination === undefined ? "" : ` → ${oneLine(destination)}`;
   const others = more > 0 ? ` and ${grouped(more)} more` : "";
   const details = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
-  return `${id} ${time} ${action} ${oneLine(first.path)}${to}${others}${details}\n`;
+  return `${id} ${time} ${action} ${oneLine(path)}${to}${others}${details}\n`;
 }
 
-/** The first file of a change, how many more it has, and why it cannot be undone. */
-export function summaryOf(change: Change) {
-  const steps = stepsOf(change);
-  const files = steps.filter(
-    ({ action }) => action !== "create_directory" || change.action === action,
-  );
-  const [first = change] = files;
-  const final = steps.find((step) => step.final !== undefined)?.final;
-  return { first, more: Math.max(0, files.length - 1), final };
-}
-
-/** The sentences about the journal in an answer; none if nothing was changed. */
-export function receiptText(receipt: Receipt | undefined): string[] {
-  if (receipt === undefined) return [];
-  const { changeId, final, note } = receipt;
-  const change = changeId === undefined ? [] : [`Change ${changeId}.`];
-  const undo = final === undefined ? change : [`Cannot be undone: ${final}.`];
-  return note === undefined ? undo : [...undo, note];
-}
-
-/** One line: what was done, then what the journal recorded. */
-export function changeAnswer(done: string, receipt: Receipt | undefined): string {
-  return [done, ...receiptText(receipt)].join(" ");
+/** The first file of a change, and how many more it has. */
+export function summaryOf({ steps }: Change) {
+  const isDirectory = (step: RecordedStep) =>
+    step.kind === "put" && step.after.type === "empty directory";
+  const files = steps.filter((step) => !isDirectory(step));
+  const [first] = files;
+  return { first, more: Math.max(0, (files.length || steps.length) - 1) };
 }

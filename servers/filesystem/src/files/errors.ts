@@ -56,7 +56,7 @@ const ERRORS = {
   // Searching
   bad_glob: [
     "invalid",
-    "Globs support * ? ** [a-z] {a,b} and @(a|b), as in src/**/*.{ts,tsx}; a backslash makes the next character literal.",
+    "Globs support * ? ** [a-z] and {a,b}, as in src/**/*.{ts,tsx}; a backslash makes the next character literal.",
   ],
   bad_pattern: ["invalid"],
   names_too_slow: [
@@ -109,7 +109,7 @@ const ERRORS = {
     "timeout",
     "Simplify the expressions: nested repetition, as in (a+)+, may never finish.",
   ],
-  not_kept: [
+  not_preserved: [
     "invalid",
     "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
   ],
@@ -141,26 +141,27 @@ const ERRORS = {
   onto_itself: ["invalid", "Give another destination."],
   into_itself: ["invalid", "Choose a destination outside the directory being copied."],
   not_empty: ["conflict", "To delete it with its contents, pass recursive: true."],
-  plan_changed: ["conflict", "Repeat the call to see what would be deleted now."],
 
   // The journal
   no_journal: [
     "unavailable",
-    "Ask the user to start the server without --no-journal, and with directories that do not contain its state directory.",
+    "Ask the user to start the server with --journal-days above 0, and with a --journal-dir that it can write to.",
   ],
-  not_journaled: [
+  not_recorded: [
     "unavailable",
-    "Ask the user to free space there, or to start the server with --no-journal.",
+    "Ask the user to free space there, or to start the server with another --journal-dir.",
+  ],
+  not_kept: [
+    "too_large",
+    "Ask the user to change it, or to start the server with --journal-dir on the same disk.",
   ],
   no_change: ["not_found", "list_changes lists the recorded changes, newest first."],
-  not_undoable: ["denied", "list_changes shows which changes can be undone."],
   already_undone: ["conflict"],
   changed_since: [
     "conflict",
     "Undo the later changes first (list_changes with this path shows them), or write the content you want.",
   ],
   image_missing: ["conflict", "list_changes shows what can still be undone."],
-  not_removed: ["denied", "Use delete_file, which asks the user first."],
   occupied: ["conflict", "Move or delete it first."],
 } as const satisfies Record<string, readonly [kind: ErrorKind, hint?: string]>;
 

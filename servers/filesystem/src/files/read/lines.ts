@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { createHash, type Hash, hash } from "node:crypto";
 import { TextDecoder } from "node:util";
 import type { GuardedFile } from "@refmcp/boundary";
-import { clip, grouped, sized, type ToolError } from "@refmcp/boundary/answer";
-import { failure, named } from "../messages.ts";
+import { clip, grouped, sized } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
+import { CHUNK_BYTES, readAt } from "./bytes.ts";
 import {
   bomOf,
   decode,
@@ -17,13 +17,11 @@ import {
 
 /** Files up to this size are read completely, so their lines are counted and their content is hashed. */
 const WHOLE_BYTES = 8 * 1024 * 1024;
-export const CHUNK_BYTES = 1024 * 1024;
 /** Maximum bytes that are searched for line ends, about a second of reading. */
 const SCAN_BYTES = 1024 ** 3;
 /** Maximum bytes to measure of the rest of an overlong line. */
 const MEASURE_BYTES = 4 * CHUNK_BYTES;
 const TAIL_CHUNK_BYTES = 16_384;
-const HASH_DIGITS = 16;
 
 /** The bytes of an opened file: in memory if it is small, otherwise read piece by piece. */
 export interface Source {
@@ -55,83 +53,10 @@ export function wholeSource(whole: Buffer): Source {
   return { size: whole.length, whole, read };
 }
 
-/** The refusal of a file of `size` bytes; `what` ends its sentence, for example "are edited". */
-export function tooLarge(
-  path: string,
-  size: number,
-  max: number,
-  what: string,
-  hint: string,
-): ToolError {
-  return failure("too_large", `${named(path)} has ${sized(size)}; at most ${sized(max)} ${what}.`, {
-    hint,
-  });
-}
-
-/** @param hint instead of the one for reading. */
-export function binary(path: string, hint?: string): ToolError {
-  const options = hint === undefined ? {} : { hint };
-  return failure("binary", `${named(path)} is not text (its bytes look binary).`, options);
-}
-
-type Opened = Pick<GuardedFile, "handle">;
-
-/** Reads up to `length` bytes; fewer if the file has shrunk. */
-export async function readAt(
-  { handle }: Opened,
-  position: number,
-  length: number,
-): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(Math.max(0, length));
-  let filled = 0;
-  while (filled < buffer.length) {
-    const { bytesRead } = await handle.read(
-      buffer,
-      filled,
-      buffer.length - filled,
-      position + filled,
-    );
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return buffer.subarray(0, filled);
-}
-
-export async function* chunksOf(file: Opened, signal?: AbortSignal): AsyncGenerator<Buffer> {
-  for (let position = 0; ; ) {
-    signal?.throwIfAborted();
-    const bytes = await readAt(file, position, CHUNK_BYTES);
-    if (bytes.length === 0) return;
-    yield bytes;
-    position += bytes.length;
-  }
-}
-
 /** The form of the text in `source`, or undefined for binary content. */
 export async function formOf(source: Source, encoding?: Encoding): Promise<TextForm | undefined> {
   const bytes = source.whole ?? (await source.read(0, SAMPLE_BYTES));
   return formOfText(bytes, { whole: source.whole !== undefined, encoding });
-}
-
-/** A finished SHA-256 in the form used in answers. */
-export function shortHash(hash: Hash): string {
-  return hash.digest("hex").slice(0, HASH_DIGITS);
-}
-
-/** The hash of content as used in answers and `expected_hash`: the first 16 hex digits of its SHA-256. */
-export function hashOf(bytes: Uint8Array): string {
-  return hash("sha256", bytes).slice(0, HASH_DIGITS);
-}
-
-/** Whether `expected`, from a caller, matches this hash; the full 64 digits are also accepted. */
-export function sameHash(expected: string, hash: string): boolean {
-  return expected.toLowerCase().startsWith(hash);
-}
-
-export async function hashOfFile(file: Opened, signal?: AbortSignal): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const bytes of chunksOf(file, signal)) hash.update(bytes);
-  return shortHash(hash);
 }
 
 /**

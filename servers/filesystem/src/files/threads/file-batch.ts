@@ -1,6 +1,7 @@
 import type { Met } from "../tree/walk.ts";
 
-const MAX_FILES = 512;
+/** So few that other calls get their turn in between. */
+const MAX_FILES = 128;
 /** Each directory of a batch uses a descriptor. */
 const MAX_DIRECTORIES = 64;
 
@@ -26,36 +27,29 @@ export class FileBatch {
     this.#names.push(name);
   }
 
-  get isEmpty(): boolean {
-    return this.paths.length === 0;
-  }
-
-  /** Whether it should be searched before more is added. */
+  /** Whether it should be worked on before more is added. */
   get isFull(): boolean {
     return this.paths.length >= MAX_FILES || this.#directories.length >= MAX_DIRECTORIES;
   }
 
-  /** The files from the one at index `start`, for `filesIn`. */
-  text(start: number): string {
+  /** For `filesIn`. */
+  get text(): string {
     const parts = this.#directories.map(({ at, from }, index) => {
       const end = this.#directories[index + 1]?.from;
-      return [at, ...this.#names.slice(Math.max(start, from), end)];
+      return [at, ...this.#names.slice(from, end)].join("\0");
     });
-    return parts
-      .filter(({ length }) => length > 1)
-      .map((part) => part.join("\0"))
-      .join("\0\0");
+    return parts.join("\0\0");
   }
 
   release(): void {
-    for (const release of this.#release) release();
+    for (const release of this.#release.splice(0)) release();
   }
 }
 
 /** The files of a batch in order: the path for fs calls on their directory, and their names. */
-export function* filesIn(text: string): Generator<{ at: string; names: readonly string[] }> {
+export function* filesIn(text: string): Generator<{ at: string; name: string }> {
   for (const part of text.split("\0\0")) {
     const [at = "", ...names] = part.split("\0");
-    yield { at, names };
+    for (const name of names) yield { at, name };
   }
 }
