@@ -155,6 +155,7 @@ export async function openScratch(
     },
     read: (name) => readFile(at(name), "utf8"),
     bytes: (name) => readFile(at(name)),
-    list: async (name = "") => (await readdir(at(name))).sort(),
+    list: async (name = "") =>
+      (await readdir(at(name))).filter((one) => one !== ".refmcp-trash").sort(),
   };
 }

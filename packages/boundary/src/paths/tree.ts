@@ -49,8 +49,6 @@ export interface CopyOptions {
   readonly attributes?: boolean;
   /** Skips devices, FIFOs and sockets and reports their keys; by default they are refused. */
   skipped?(key: string): void;
-  /** Whether to leave out a link, by its key. */
-  leavesOut?(key: string): Promise<boolean>;
   /** Called after each entry with the number done so far. */
   progress?(entries: number): void;
 }
@@ -62,7 +60,7 @@ const LARGE_BYTES = 1024 * 1024;
  * Copies an entry and everything below it to a path that must be free. Links are copied as links, never followed. It
  * works in short synchronous slices, between which other calls are answered.
  *
- * @returns the copied entries, with their state before they were read
+ * @returns the entries, also those that were skipped, with their state before they were read
  * @throws ToolError `denied` for a device, FIFO or socket, `conflict` if the source changes while it is read; the
  *   operating system's error, `EEXIST` if something is at the target; the signal's reason
  */
@@ -81,12 +79,11 @@ export async function copyTree(
     const path = source.directory.entry(source.name);
     const stat = lstatSync(path, { bigint: true });
     if (stat.isDirectory()) await copyDirectory(source, stat, target, key);
-    else if (stat.isSymbolicLink()) {
-      if (await options.leavesOut?.(key)) return options.skipped?.(key);
+    else if (stat.isSymbolicLink())
       symlinkSync(readlinkSync(path), target.directory.entry(target.name));
-    } else if (stat.isFile()) await copyContent(source, stat, target, options);
+    else if (stat.isFile()) await copyContent(source, stat, target, options);
     else if (options.skipped === undefined) throw specialFile(source.path, stat);
-    else return options.skipped(key);
+    else options.skipped(key);
     inventory.set(key, stat);
     options.progress?.(inventory.size);
   }

@@ -32,9 +32,10 @@ async function overwrite({ files, journalDirectory }: Scratch, path: string, con
     (name) => name.startsWith(`${id}.`) && name.endsWith(".json"),
   );
   const entry = join(journalDirectory, bytes ?? "");
-  await writeFile(entry, (await readFile(entry, "utf8")).replace(id, old));
+  await writeFile(entry, (await readFile(entry, "utf8")).replaceAll(id, old));
   await rename(entry, entry.replace(id, old));
-  await rename(join(journalDirectory, `${id}.image`), join(journalDirectory, `${old}.image`));
+  const image = (name: string) => join(journalDirectory, "images", `${name}.0`);
+  await rename(image(id), image(old));
   return old;
 }
 let clock = 0;
@@ -58,8 +59,7 @@ describe.runIf(process.platform === "linux")("a journal on a full disk", () => {
     await other.undo(kept.at(-1) ?? "");
     expect(await place.read("a")).toBe(content(24));
 
-    const plan = await place.files.planDelete(path, { recursive: false });
-    const { receipt } = await place.files.delete(plan);
+    const { receipt } = await place.files.delete(path);
     await place.another().undo(receipt?.changeId ?? "");
     expect(await place.read("a")).toBe(content(24));
   });

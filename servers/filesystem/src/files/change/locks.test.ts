@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { Locks } from "./change-context.ts";
+import { Locks } from "./locks.ts";
 
 describe("Locks", () => {
   it("grants a path to one holder at a time, in request order", async () => {

@@ -1,16 +1,10 @@
-import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { link, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
-import { scratch } from "../../../test/scratch.ts";
-import { Locks } from "../change/change-context.ts";
-import { undo } from "../change/undo.ts";
+import { openDomain, scratch } from "../../../test/scratch.ts";
 import { type WriteRequest, write } from "../edit/write.ts";
-import { openFiles } from "../files.ts";
-import { Documents } from "../read/documents.ts";
-import { ThreadPool } from "../threads/thread-pool.ts";
-import { imagePath } from "./entries.ts";
-import { Journal } from "./journal.ts";
+import { Store } from "./store.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
   return { path, content, mode: "overwrite", create_parents: false, ...more };
@@ -31,12 +25,8 @@ describe("the journal", () => {
     expect((await stat(journalDirectory)).mode & 0o777).toBe(0o700);
     const names = await readdir(journalDirectory);
     const id = receipt?.changeId;
-    expect(names.sort()).toEqual([`${id}.3.json`, `${id}.image`, "directory.json"]);
-    for (const name of names)
-      expect((await stat(join(journalDirectory, name))).mode & 0o777).toBe(0o600);
-    expect(await readFile(join(journalDirectory, `${receipt?.changeId}.image`), "utf8")).toBe(
-      "old",
-    );
+    expect(names.sort()).toEqual([`${id}.3.json`, "directory.json", "images"]);
+    expect(await readFile(join(journalDirectory, "images", `${id}.0`), "utf8")).toBe("old");
   });
 
   it("lists changes newest first, in pages, and by path", async () => {
@@ -73,73 +63,59 @@ describe("the journal", () => {
     );
     const seen = await another().changes({ maxChars: 80_000, limit: 100 });
     expect(new Set(seen.changes.map(({ change }) => change.path)).size).toBe(60);
-    expect(seen.changes.every(({ change }) => change.effect?.kind === "created")).toBe(true);
+    expect(seen.changes.every(({ change }) => change.steps[0]?.kind === "put")).toBe(true);
   });
 
   it("hides changes in other roots from a server", async () => {
     const { files, at, state, outside } = await scratch();
     const { receipt } = await files.write(request(at("secret.txt"), "x"));
-    const other = new Journal({ directories: [state], allowed: allowlist(outside), enabled: true });
+    const other = new Store({ directories: [state], allowed: allowlist(outside), days: 30 });
     expect(await other.list({ limit: 10 })).toEqual([]);
     await expect(other.get(receipt?.changeId ?? "")).rejects.toMatchObject({ kind: "not_found" });
   });
 
-  it("drops the oldest entries beyond its limits, and leftovers of a crash", async () => {
-    const { root, at, state } = await scratch();
-    const journal = new Journal({
+  it("drops the oldest changes beyond its limits, and leftovers of a crash", async () => {
+    const { root, at, put, state, journalDirectory } = await scratch();
+    const store = new Store({
       directories: [state],
       allowed: allowlist(root),
-      enabled: true,
-      maxEntries: 30,
+      days: 30,
+      maxChanges: 30,
       maxBytes: 1000,
     });
-    const opened = await journal.open(at("f"));
-    if ("reason" in opened) throw new Error(opened.reason);
-    const orphan = `${(Date.now() - 7_200_000).toString(36).padStart(9, "0")}-abcdef.image`;
-    await writeFile(join(opened.directory, orphan), "left over");
-    await writeFile(join(opened.directory, "0zzzzzzzz-aaaaaa.5.json"), "{ damaged");
-    for (let index = 0; index < 100; index++) {
-      const change = {
-        id: journal.newId(),
-        time: new Date().toISOString(),
-        action: "edit",
-        path: at("f"),
-      } as const;
-      await writeFile(imagePath(opened.directory, change.id), "x".repeat(50));
-      await journal.write(opened.directory, change, 50);
-    }
-    expect((await journal.list({ limit: 1000 })).length).toBeLessThanOrEqual(40);
-    const names = await readdir(opened.directory);
-    expect(names).not.toContain(orphan);
-    expect(names.filter((name) => name.endsWith(".image")).length * 50).toBeLessThanOrEqual(2000);
+    await put("f", "x");
+    const change = async () => {
+      const recording = await store.begin({ action: "edit", path: at("f") });
+      const { image } = recording.imageFor(at("f"), 50);
+      await recording.copying(image, () => writeFile(image, "x".repeat(50)));
+      await recording.write({ kind: "put", path: at("f"), after: { type: "nothing" }, image });
+      await recording.end();
+    };
+    await change();
+    const orphan = `${(Date.now() - 7_200_000).toString(36).padStart(9, "0")}-abcdef.0`;
+    await writeFile(join(journalDirectory, "images", orphan), "left over");
+    await writeFile(join(journalDirectory, "0zzzzzzzz-aaaaaa.5.json"), "{ damaged");
+    for (let index = 0; index < 99; index++) await change();
+    expect((await store.list({ limit: 1000 })).length).toBeLessThanOrEqual(40);
+    const images = await readdir(join(journalDirectory, "images"));
+    expect(images).not.toContain(orphan);
+    expect(images.length * 50).toBeLessThanOrEqual(2000);
   });
 
   it("has one journal per allowed directory: activity in one does not affect undo in another", async () => {
     const { root, outside, state, at } = await scratch();
     const open = (path: string) =>
-      new Journal({
-        directories: [state],
-        allowed: allowlist(path),
-        enabled: true,
-        maxEntries: 10,
-      });
-    const write = async (journal: Journal, path: string) => {
-      const opened = await journal.open(path);
-      if ("reason" in opened) throw new Error(opened.reason);
-      const change = {
-        id: journal.newId(),
-        time: new Date().toISOString(),
-        action: "edit",
-        path,
-      } as const;
-      await journal.write(opened.directory, change, 0);
-      return change.id;
+      new Store({ directories: [state], allowed: allowlist(path), days: 30, maxChanges: 10 });
+    const change = async (store: Store, path: string) => {
+      const recording = await store.begin({ action: "edit", path });
+      await recording.write({ kind: "put", path, after: { type: "nothing" } });
+      return (await recording.end())?.changeId ?? "";
     };
     const [mine, other] = [open(root), open(outside)];
-    const id = await write(mine, at("a"));
-    for (let index = 0; index < 100; index++) await write(other, join(outside, "b"));
+    const id = await change(mine, at("a"));
+    for (let index = 0; index < 100; index++) await change(other, join(outside, "b"));
     expect((await other.list({ limit: 1000 })).length).toBeLessThanOrEqual(30);
-    expect(await open(root).get(id)).toMatchObject({ change: { id } });
+    expect(await open(root).get(id)).toMatchObject({ id });
     await expect(open(outside).get(id)).rejects.toMatchObject({ kind: "not_found" });
   });
 
@@ -151,86 +127,80 @@ describe("the journal", () => {
       (Date.now() - 31 * 86_400_000).toString(36).padStart(9, "0"),
     ];
     const aged = `${old}-abcdef`;
-    for (const [from, to] of [
-      [`${id}.6.json`, `${aged}.6.json`],
-      [`${id}.image`, `${aged}.image`],
-    ] as const)
-      await rename(join(journalDirectory, from), join(journalDirectory, to));
+    const record = join(journalDirectory, `${id}.6.json`);
+    await writeFile(record, (await readFile(record, "utf8")).replaceAll(id, aged));
+    await rename(record, join(journalDirectory, `${aged}.6.json`));
+    const image = (name: string) => join(journalDirectory, "images", `${name}.0`);
+    await rename(image(id), image(aged));
     const kept = await files.write(request(at("b"), "b"));
     const other = createPathGuard(allowlist(outside));
-    const neighbor = openFiles({
+    const neighbor = openDomain({
       guard: other,
-      journal: true,
       journalDirectories: [state],
-      maxReadChars: 9_999,
     });
     await neighbor.write(request(join(outside, "c"), "c"));
     expect((await readdir(journalDirectory)).sort()).toEqual([
       `${kept.receipt?.changeId}.0.json`,
       "directory.json",
+      "images",
     ]);
+    expect(await readdir(join(journalDirectory, "images"))).toEqual([]);
   });
 
-  it("erases the journals of the allowed directories, and nothing else", async () => {
-    const { files, put, journalDirectory, state, outside } = await scratch();
-    const other = createPathGuard(allowlist(outside));
-    const neighbor = openFiles({
-      guard: other,
-      journal: true,
-      journalDirectories: [state],
-      maxReadChars: 9_999,
-    });
+  it("is erased at the start if nothing is to be kept, and no other directory's", async () => {
+    const { files, put, another, journalDirectory, state, outside } = await scratch();
+    const guard = createPathGuard(allowlist(outside));
+    const neighbor = openDomain({ guard, journalDirectories: [state] });
     await neighbor.write(request(join(outside, "c"), "c"));
     await files.write(request(await put(".env", "TOKEN=1"), "TOKEN=2"));
-    await files.forgetChanges();
-    expect(await readdir(journalDirectory)).toEqual(["directory.json"]);
+    await another().store.eraseUnwanted();
+    expect(await readdir(join(journalDirectory, "images"))).toHaveLength(1);
+    await another({ journalDays: 0 }).store.eraseUnwanted();
+    expect((await readdir(journalDirectory)).sort()).toEqual(["directory.json", "images"]);
+    expect(await readdir(join(journalDirectory, "images"))).toEqual([]);
     expect((await neighbor.changes({ limit: 10, maxChars: 1_000 })).changes).toHaveLength(1);
   });
 
   it("warns once if it is not persistent", async () => {
     const { root, state, at } = await scratch();
     const guard = createPathGuard(allowlist(root));
-    const files = openFiles({
+    const files = openDomain({
       guard,
-      journal: true,
       journalDirectories: [at("inside the root"), state],
-      maxReadChars: 9_999,
     });
     const first = await files.write(request(at("a"), "a"));
     expect(first.receipt?.note).toContain(`temporary directory (${state}`);
     expect((await files.write(request(at("b"), "b"))).receipt?.note).toBeUndefined();
   });
 
-  it("marks changes that are too large as final, with the reason", async () => {
-    const { root, at, put, state } = await scratch({ trash: false });
+  it("refuses a change of what it cannot keep", async () => {
+    const { root, put, state, read } = await scratch();
     const guard = createPathGuard(allowlist(root));
-    const journal = new Journal({
-      directories: [state],
-      allowed: guard.allowed,
-      enabled: true,
-      maxImageBytes: 10,
-    });
+    const files = openDomain({ guard, journalDirectories: [state] });
+    const limits = { directories: [state], allowed: guard.allowed, days: 30, maxCopiedBytes: 10 };
+    const small = { ...files, store: new Store(limits) };
     const path = await put("a.txt", "more than ten bytes");
-    const { record } = journal;
-    const threads = new ThreadPool();
-    const documents = new Documents(threads);
-    const context = { guard, locks: new Locks(), journal, record, threads, documents };
-    const written = await write(context, request(path, "new"));
-    expect(written.receipt?.final).toContain("exceed the 10 B that the journal keeps");
-    const [change] = await journal.list({ limit: 1 });
-    expect(change).toMatchObject({ path: at("a.txt"), final: written.receipt?.final });
-    await expect(undo(context, change?.id ?? "")).rejects.toMatchObject({ kind: "denied" });
+    // With a second name, it can only be copied.
+    await link(path, join(root, "b.txt"));
+    await expect(write(small, request(path, "new"))).rejects.toMatchObject({ kind: "too_large" });
+    expect(await read("a.txt")).toBe("more than ten bytes");
+    await rm(join(root, "b.txt"));
+    await write(small, request(path, "new"));
+    expect(await read("a.txt")).toBe("new");
   });
 });
 
-describe("without a journal", () => {
-  it("nothing is kept, and undo explains why", async () => {
-    const { files, at, journalDirectory } = await scratch({ journal: false });
-    await files.write(request(at("a"), "a"));
-    await expect(stat(journalDirectory)).rejects.toThrow("ENOENT");
+describe("if nothing is kept", () => {
+  it("nothing remains after a call, and undo explains why", async () => {
+    const { files, at, put, journalDirectory } = await scratch({ journalDays: 0 });
+    const { receipt } = await files.write(request(await put("a", "old"), "a"));
+    expect(receipt).toMatchObject({ changeId: undefined });
+    expect((await readdir(journalDirectory)).sort()).toEqual(["directory.json", "images"]);
+    expect(await readdir(join(journalDirectory, "images"))).toEqual([]);
     await expect(files.changes({ maxChars: 80_000, limit: 10 })).rejects.toMatchObject({
       kind: "unavailable",
     });
-    await expect(files.undo("000000000-000000")).rejects.toThrow("--no-journal");
+    await expect(files.undo("000000000-000000")).rejects.toThrow("--journal-days 0");
+    expect(await stat(at("a"))).toMatchObject({ nlink: 1 });
   });
 });

@@ -445,10 +445,15 @@ export class Recording {
 
   /** Runs work that copies to an image; if the disk is full, again after older changes were dropped. */
   async copying(image: string, work: () => Promise<void> | void): Promise<void> {
-    await this.#store.withRoom(this.#journal, [this.id, this.#head.undoes], async () => {
+    const copy = async () => {
       rmSync(image, { recursive: true, force: true });
       await work();
-    });
+    };
+    await this.#store
+      .withRoom(this.#journal, [this.id, this.#head.undoes], copy)
+      .catch((error: unknown) => {
+        throw errorCode(error) === undefined ? error : notRecorded(this.#journal, error);
+      });
   }
 
   requireCopyable(path: string, bytes: number): void {

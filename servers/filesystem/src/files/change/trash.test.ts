@@ -1,8 +1,7 @@
 import {
-  chmod,
-  link,
   lstat,
   mkdir,
+  mkdtemp,
   readdir,
   readFile,
   rm,
@@ -10,139 +9,91 @@ import {
   symlink,
   truncate,
 } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { scratch } from "../../../test/scratch.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openDomain, scratch } from "../../../test/scratch.ts";
 import { snapshot } from "../../../test/tree.ts";
-import { openFiles } from "../files.ts";
-import { hiddenPlaces, Trash } from "./trash.ts";
+import { hiddenPlaces } from "./store.ts";
 
 const LARGE = 120 * 1024 * 1024;
 
-async function remove({ files }: Awaited<ReturnType<typeof scratch>>, path: string) {
-  const plan = await files.planDelete(path, { recursive: true });
-  expect(plan.question).toBeUndefined();
-  return (await files.delete(plan)).receipt;
+/** A directory whose journal is on another disk. */
+async function elsewhere() {
+  const place = await scratch();
+  const parent = tmpdir().startsWith("/dev/shm") ? "/var/tmp" : "/dev/shm";
+  const other = await mkdtemp(join(parent, "refmcp-journal-"));
+  onTestFinished(() => rm(other, { recursive: true, force: true }));
+  const allowed = new DirectoryAllowlist({
+    configured: [{ path: place.root, source: "argument" }],
+    mode: "off",
+  });
+  const guard = createPathGuard(withHidden(allowed, hiddenPlaces([other])));
+  return { ...place, files: openDomain({ guard, journalDirectories: [other] }) };
 }
 
-describe("the trash", () => {
-  it("takes files and directories of any size without asking, and gives them back unchanged", async () => {
-    const place = await scratch();
-    const { files, put, at, state } = place;
-    await put("movie", "x");
-    await truncate(at("movie"), LARGE);
+describe("images", () => {
+  it("are renamed on the same disk, whatever their size, and given back unchanged", async () => {
+    const { files, put, at, journalDirectory } = await scratch();
+    const path = await put("movie", "x");
+    await truncate(path, LARGE);
     await put("dir/movie", "x");
-    await truncate(at("dir/movie"), LARGE);
-    const before = [await stat(at("movie")), await stat(at("dir/movie"))];
-    const receipts = [await remove(place, at("movie")), await remove(place, at("dir"))];
-    expect(await readdir(join(state, "trash"))).toHaveLength(2);
-    expect(receipts.map(({ final }) => final)).toEqual([undefined, undefined]);
-    for (const { changeId } of receipts) await files.undo(changeId ?? "");
-    const after = [await stat(at("movie")), await stat(at("dir/movie"))];
-    // Renamed, not copied.
+    const before = [await stat(path), await stat(at("dir/movie"))];
+    const receipts = [await files.delete(path), await files.delete(at("dir"))];
+    expect(await readdir(join(journalDirectory, "images"))).toHaveLength(2);
+    for (const { receipt } of receipts) await files.undo(receipt?.changeId ?? "");
+    const after = [await stat(path), await stat(at("dir/movie"))];
     expect(after.map(({ ino }) => ino)).toEqual(before.map(({ ino }) => ino));
-    expect(await readdir(join(state, "trash"))).toEqual([]);
+    expect(await readdir(join(journalDirectory, "images"))).toEqual([]);
   });
 
-  it("keeps a large file that is replaced, without copying it, and undoes and redoes that", async () => {
+  it("of a file that is replaced are not copied, and go back and forth", async () => {
     const { files, put, at, read } = await scratch();
     const path = await put("log", "x");
     await truncate(path, LARGE);
     const { ino } = await stat(path);
-    expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();
-    const written = await files.write({
-      path,
-      content: "new",
-      mode: "overwrite",
-      create_parents: false,
-    });
+    const write = { path, content: "new", mode: "overwrite", create_parents: false } as const;
+    const written = await files.write(write);
     const undone = await files.undo(written.receipt?.changeId ?? "");
-    expect(await stat(path)).toMatchObject({ ino, size: LARGE });
+    expect(await stat(path)).toMatchObject({ ino, size: LARGE, nlink: 1 });
     await files.undo(undone.receipt.changeId ?? "");
     expect(await read("log")).toBe("new");
     await put("other", "other");
     await files.move({ source: path, destination: at("other"), overwrite: true });
   });
 
-  it("copies a file that has other names, which may still be changed", async () => {
-    const { files, put, at, state } = await scratch({ journal: false });
-    const path = await put("a", "old");
-    await link(path, at("b"));
-    const { receipt } = await files.write({
-      path,
-      content: "new",
-      mode: "overwrite",
-      create_parents: false,
-    });
-    const [name = ""] = await readdir(join(state, "trash"));
-    const kept = join(state, "trash", name);
-    expect(receipt?.final).toBe(`the journal is off (--no-journal); it is in the trash: ${kept}`);
-    expect((await stat(kept)).ino).not.toBe((await stat(at("b"))).ino);
-    expect(await readFile(kept, "utf8")).toBe("old");
+  it("are kept in the allowed directory if the journal is on another disk", async () => {
+    const { files, put, at, root } = await elsewhere();
+    const path = await put("dir/movie", "x");
+    await truncate(path, LARGE);
+    const { ino } = await stat(path);
+    const { receipt } = await files.delete(at("dir"));
+    const trash = join(root, ".refmcp-trash");
+    expect((await lstat(trash)).mode & 0o777).toBe(0o700);
+    expect(await readFile(join(trash, ".gitignore"), "utf8")).toBe("*\n");
+    await files.undo(receipt?.changeId ?? "");
+    expect((await stat(path)).ino).toBe(ino);
+    const again = await files.delete(at("dir"));
+    await rm(trash, { recursive: true });
+    await expect(files.undo(again.receipt?.changeId ?? "")).rejects.toThrow("no longer exists");
   });
 
-  it("says so if it was emptied", async () => {
-    const place = await scratch();
-    await place.put("movie", "x");
-    await truncate(place.at("movie"), LARGE);
-    const { changeId } = await remove(place, place.at("movie"));
-    await rm(join(place.state, "trash"), { recursive: true });
-    await expect(place.files.undo(changeId ?? "")).rejects.toThrow("the trash was emptied");
-  });
-
-  it("is erased with the journal", async () => {
-    const place = await scratch();
-    await place.put("movie", "x");
-    await truncate(place.at("movie"), LARGE);
-    await remove(place, place.at("movie"));
-    await place.files.forgetChanges();
-    expect(await readdir(join(place.state, "trash"))).toEqual([]);
-  });
-
-  it.skipIf(process.platform === "win32")("is not kept where others can replace it", async () => {
-    const { files, put, at, state } = await scratch({ journal: false });
-    await mkdir(state);
-    await chmod(state, 0o777);
+  it("are not put where a link leads, or what is too large to be copied is refused", async () => {
+    const { files, put, at, outside, root } = await elsewhere();
     await put("a", "a");
-    const receipt = await files.delete(await files.planDelete(at("a"), { recursive: false }));
-    expect(receipt.receipt.final).toContain(at(".refmcp-trash"));
-    expect(await readdir(state)).toEqual([]);
-  });
-
-  it("loses nothing if it cannot be used after all, since nobody was asked", async () => {
-    const { files, put, at, read } = await scratch({ journal: false });
-    await put("a", "a");
-    vi.spyOn(Trash.prototype, "reserve").mockResolvedValue(undefined);
-    onTestFinished(() => void vi.restoreAllMocks());
-    const plan = await files.planDelete(at("a"), { recursive: false });
-    await expect(files.delete(plan)).rejects.toMatchObject({ kind: "denied" });
-    const write = {
-      path: at("a"),
-      content: "b",
-      mode: "overwrite",
-      create_parents: false,
-    } as const;
-    await expect(files.write(write)).rejects.toMatchObject({ kind: "unavailable" });
-    expect(await read("a")).toBe("a");
-  });
-
-  it("is refused if it is a link, so nothing is moved to where it leads", async () => {
-    const { files, put, at, state, outside, root } = await scratch({ journal: false });
-    await put("a", "a");
-    await mkdir(state);
-    await symlink(outside, join(state, "trash"));
+    await truncate(await put("movie", "x"), LARGE);
     await symlink(outside, join(root, ".refmcp-trash"));
-    const plan = await files.planDelete(at("a"), { recursive: false });
-    expect(plan.question).toContain("permanently lost");
-    await files.delete(plan);
+    await files.delete(at("a"));
+    await expect(files.delete(at("movie"))).rejects.toMatchObject({ kind: "too_large" });
     expect(await readdir(outside)).toEqual([]);
+    expect((await stat(at("movie"))).size).toBe(LARGE);
   });
 });
 
-describe("journal and trash inside the root", () => {
+describe("a journal inside the root", () => {
   it.each(["proc", "portable"] as const)(
-    "work, and no tool reaches them (%s)",
+    "works, and no tool reaches it or a trash (%s)",
     async (verification) => {
       const { root, at, put } = await scratch();
       const state = at("home", "state");
@@ -150,61 +101,41 @@ describe("journal and trash inside the root", () => {
         configured: [{ path: root, source: "argument" }],
         mode: "off",
       });
-      const hidden = hiddenPlaces([state]);
-      const guard = createPathGuard(withHidden(allowed, hidden), verification);
-      const files = openFiles({
-        guard,
-        journal: true,
-        journalDirectories: [state],
-        maxReadChars: 80_000,
-      });
+      const guard = createPathGuard(withHidden(allowed, hiddenPlaces([state])), verification);
+      const files = openDomain({ guard, journalDirectories: [state] });
       const path = await put("a.txt", "secret words");
-      expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();
-      const { receipt } = await files.write({
-        path,
-        content: "new",
-        mode: "overwrite",
-        create_parents: false,
-      });
-      await put("movie", "secret words");
-      await truncate(at("movie"), LARGE);
-      await files.delete(await files.planDelete(at("movie"), { recursive: false }));
+      const write = { path, content: "new", mode: "overwrite", create_parents: false } as const;
+      const { receipt } = await files.write(write);
       await mkdir(at(".Trash-1000/files"), { recursive: true });
       await put(".Trash-1000/files/b.txt", "secret words");
       await mkdir(at(".refmcp-trash"));
-      await symlink(join(state, "trash"), at("link"));
-
-      const [name = ""] = await readdir(join(state, "trash"));
-      const trashed = join(state, "trash", name);
+      const journal = join(state, "journal");
+      await symlink(journal, at("link"));
+      const [key = ""] = await readdir(journal);
+      const [image = ""] = await readdir(join(journal, key, "images"));
       const denied = { kind: "denied" };
-      for (const one of [trashed, join(at("link"), name), at(".Trash-1000/files/b.txt")]) {
+      const moving = (source: string) =>
+        files.plan({ action: "move", source, destination: at("out"), overwrite: false });
+      for (const one of [
+        join(journal, key, "images", image),
+        join(at("link"), key, "images", image),
+        at(".Trash-1000/files/b.txt"),
+      ]) {
         await expect(files.readText(one, { maxChars: 10 })).rejects.toMatchObject(denied);
         await expect(files.info(one)).rejects.toMatchObject(denied);
-        const moving = files.plan({
-          action: "move",
-          source: one,
-          destination: at("out"),
-          overwrite: false,
-        });
-        await expect(moving).rejects.toMatchObject(denied);
-        await expect(files.planDelete(one, { recursive: true })).rejects.toMatchObject(denied);
-        const write = { path: one, content: "", mode: "overwrite", create_parents: false } as const;
-        await expect(files.write(write)).rejects.toMatchObject(denied);
+        await expect(moving(one)).rejects.toMatchObject(denied);
+        await expect(files.delete(one)).rejects.toMatchObject(denied);
+        await expect(files.write({ ...write, path: one })).rejects.toMatchObject(denied);
       }
       // Nor with a directory around them.
-      for (const one of [at("home"), state, join(state, "trash")]) {
-        await expect(files.planDelete(one, { recursive: true })).rejects.toMatchObject(denied);
-        const moving = files.plan({
-          action: "move",
-          source: one,
-          destination: at("out"),
-          overwrite: false,
-        });
-        await expect(moving).rejects.toMatchObject(denied);
+      for (const one of [at("home"), state, journal]) {
+        await expect(files.delete(one)).rejects.toMatchObject(denied);
+        await expect(moving(one)).rejects.toMatchObject(denied);
       }
       await expect(files.createDirectory(at(".Trash-7/x"))).rejects.toMatchObject(denied);
       await files.copy({ source: at("home"), destination: at("copy"), overwrite: false });
       expect(await snapshot(at("copy"))).toEqual({ state: "directory" });
+      await rm(at("link"));
       const all = { path: root, limit: 100, budget: 20_000 };
       const names = {
         excludePatterns: [],
@@ -220,7 +151,7 @@ describe("journal and trash inside the root", () => {
       }
       await files.undo(receipt?.changeId ?? "");
       expect(await readFile(path, "utf8")).toBe("secret words");
-      expect((await lstat(join(state, "journal"))).mode & 0o077).toBe(0);
+      expect((await lstat(journal)).mode & 0o077).toBe(0);
     },
   );
 });

@@ -49,16 +49,7 @@ describe("compileGlob", () => {
     ["{a", ["{a"], ["a"]],
     ["{a}", ["{a}"], ["a"]],
     ["a{b,c", ["a{b,c"], ["ab"]],
-    ["f{1..3}", ["f1", "f3"], ["f4", "f"]],
-    ["f{08..10}", ["f08", "f10"], ["f8"]],
-    ["f{3..1..2}", ["f3", "f1"], ["f2"]],
-    ["f{a..c}", ["fb"], ["fd"]],
     ["{**/a,b}/c", ["x/y/a/c", "a/c", "b/c"], ["x/b/c"]],
-    ["@(a|b).ts", ["a.ts"], ["ab.ts"]],
-    ["+(ab).ts", ["abab.ts"], [".ts"]],
-    ["?(a)b", ["b", "ab"], ["aab"]],
-    ["*(a|b)c", ["c", "abac"], ["d"]],
-    ["@(a{b,c}|d)", ["ab", "d"], ["a"]],
     ["a\\*b", ["a*b"], ["axb"]],
     ["\\!x", ["!x"], ["x"]],
     ["a.b", ["a.b"], ["axb"]],
@@ -75,14 +66,13 @@ describe("compileGlob", () => {
   });
 
   it.each([
-    ["a+(b", "is not closed"],
-    ["a!(b)", "negated group"],
     ["!a", "exclamation mark"],
     ["", "empty"],
     ["/", "empty"],
     ["[z-a]", "is reversed"],
     ["a\\", "backslash"],
-    ["{1..9999}", "9999 values"],
+    ["f{1..3}", "write {1,2,3}"],
+    ["@(a|b).ts", "write {a,b}"],
     ["x".repeat(1001), "1001 characters"],
   ])("refuses %j: %s", async (glob, reason) => {
     const error = refusalOf(glob);

@@ -86,6 +86,10 @@ function compile(glob: string) {
     throw invalidGlob(glob, "It begins with an exclamation mark; use exclude patterns instead.");
   const pattern = glob.replace(/^(?:\.?\/)+/, "").replace(/\/+$/, "");
   if (pattern === "") throw invalidGlob(glob, "It is empty.");
+  if (/[@+?*!]\([^()]*\|/.test(pattern))
+    throw invalidGlob(glob, "Groups such as @(a|b) are not supported; write {a,b}.");
+  if (/\{[^{},]+\.\.[^{},]+\}/.test(pattern))
+    throw invalidGlob(glob, "Ranges such as {1..3} are not supported; write {1,2,3}.");
   const matchesForm = compilePattern(pattern.normalize("NFC"), "braces");
   const hasForms = HAS_FORMS.test(pattern);
   return {
@@ -100,7 +104,7 @@ function compile(glob: string) {
  * component, and `**` as a whole component matches any number of them; all match names that begin with a dot.
  *
  * Matching takes time proportional to the pattern's length times the text's, whatever the pattern: ignore files are
- * untrusted, and a row of stars keeps the expressions of picomatch and minimatch busy forever.
+ * untrusted, and a row of stars keeps the backtracking expressions of picomatch and minimatch busy forever.
  *
  * @throws ToolError `invalid` with the reason, for a malformed glob
  */
@@ -110,7 +114,7 @@ export function compilePattern(glob: string, dialect: Dialect): (text: string) =
   const prefix = PREFIX.exec(glob)?.[1];
   if (prefix !== undefined) return (text) => text.startsWith(prefix) && !text.includes("/");
   const { patterns } = parse(glob, dialect);
-  return (text) => patterns.some((tokens) => matchTokens(tokens, text, 0) !== undefined);
+  return (text) => patterns.some((tokens) => endingsOf(tokens, text)[0]?.[0] === 1);
 }
 
 /** Whether a path contains anything that a capturing glob gives a meaning. */
@@ -147,6 +151,8 @@ function parse(glob: string, dialect: Dialect) {
   let at = 0;
   let count = 0;
   let depth = 0;
+  /** Where braces without alternatives close, as in `{a,{b}}`. */
+  const plain = new Set<number>();
   const hasGroups = GROUP.test(glob.replaceAll(/\\./g, "  "));
   const patterns = sequence("").map(joined);
   return { patterns, count };
@@ -154,7 +160,7 @@ function parse(glob: string, dialect: Dialect) {
   /** All alternatives of the sequence up to one of `ends`, which is not consumed. */
   function sequence(ends: string): Token[][] {
     let found: Token[][] = [[]];
-    while (at < glob.length && !ends.includes(glob.charAt(at))) {
+    while (at < glob.length && (!ends.includes(glob.charAt(at)) || plain.has(at))) {
       const pieces = piece();
       if (found.length * pieces.length > MAX_ALTERNATIVES)
         throw invalidGlob(glob, "It expands to too many alternatives.");
@@ -214,8 +220,6 @@ function parse(glob: string, dialect: Dialect) {
     const end = classEnd(glob, at);
     if (end === undefined) return undefined;
     const body = glob.slice(at + 1, end);
-    if (/\[:\w*:?$/.test(body))
-      throw invalidGlob(glob, "Classes such as [:alpha:] are not supported; write [A-Za-z].");
     const test = classTest(body);
     if (test === undefined) throw invalidGlob(glob, `The range in [${body}] is reversed.`);
     at = end + 1;
@@ -247,6 +251,7 @@ function parse(glob: string, dialect: Dialect) {
       if (char === "," && open === 1) commas += 1;
       if (char === "}") open -= 1;
       if (open > 0) continue;
+      if (commas === 0) plain.add(end);
       if (commas === 0) return undefined;
       at += 1;
       return alternatives(",", "}");
@@ -279,70 +284,100 @@ function joined(tokens: readonly Token[]): Token[] {
   return result;
 }
 
-/** Backtracks, but never tries the same rest of the pattern at the same place twice. */
-function matchTokens(tokens: readonly Token[], text: string, count: number): string[] | undefined {
-  const starts: number[] = [];
-  const captures = Array.from({ length: count }, () => "");
-  let failed: Set<number> | undefined;
-  return from(0, 0) ? captures : undefined;
-
-  function from(index: number, at: number): boolean {
-    const token = tokens[index];
-    if (token === undefined) return at === text.length;
-    if (token.kind === "text")
-      return text.startsWith(token.text, at) && from(index + 1, at + token.text.length);
-    const key = index * (text.length + 1) + at;
-    if (failed?.has(key)) return false;
-    const isMatch = take(token, index, at);
-    failed ??= new Set();
-    if (!isMatch) failed.add(key);
-    return isMatch;
-  }
-
-  function take(token: Exclude<Token, { kind: "text" }>, index: number, at: number): boolean {
-    switch (token.kind) {
-      case "one": {
+/**
+ * For each token, the positions of the text from which it and all tokens after it match the rest. Computed from the
+ * end, so that every position is visited once for each token.
+ */
+function endingsOf(tokens: readonly Token[], text: string): Uint8Array[] {
+  const { length } = text;
+  let next = new Uint8Array(length + 1);
+  next[length] = 1;
+  const endings = [next];
+  for (const token of tokens.toReversed()) {
+    const after = next;
+    if (token.kind === "open" || token.kind === "close") {
+      endings.unshift(after);
+      continue;
+    }
+    next = new Uint8Array(length + 1);
+    // Whether one of the positions that a star can reach is an ending.
+    let reached = 0;
+    for (let at = length; at >= 0; at--) {
+      if (token.kind === "text")
+        next[at] = after[at + token.text.length] === 1 && text.startsWith(token.text, at) ? 1 : 0;
+      else if (token.kind === "one") {
         const code = text.codePointAt(at);
-        const width = code !== undefined && code > 0xffff ? 2 : 1;
-        return code !== undefined && token.test(code) && from(index + 1, at + width);
-      }
-      case "many": {
-        const slash = token.deep ? -1 : text.indexOf("/", at);
-        for (let end = slash < 0 ? text.length : slash; end >= at; end--)
-          if (from(index + 1, end)) return true;
-        return false;
-      }
-      case "components":
-        return components(token.capture, index, at);
-      case "open":
-        starts[token.capture] = at;
-        return from(index + 1, at);
-      case "close": {
-        const start = starts[token.capture] ?? at;
-        if (!from(index + 1, at)) return false;
-        captures[token.capture - 1] = text.slice(start, at);
-        return true;
+        const isMatch = code !== undefined && after[at + widthOf(code)] === 1 && token.test(code);
+        next[at] = isMatch ? 1 : 0;
+      } else if (token.kind === "many") {
+        if (!token.deep && text.charCodeAt(at) === SLASH) reached = 0;
+        reached |= after[at] ?? 0;
+        next[at] = reached;
+      } else {
+        if (text.charCodeAt(at) === SLASH) reached |= after[at + 1] ?? 0;
+        next[at] = reached | (after[at] ?? 0);
       }
     }
+    endings.unshift(next);
   }
-
-  function components(capture: number | undefined, index: number, at: number): boolean {
-    const ends = [at];
-    for (let slash = text.indexOf("/", at); slash >= 0; slash = text.indexOf("/", slash + 1))
-      ends.push(slash + 1);
-    for (const end of ends.reverse()) {
-      if (!from(index + 1, end)) continue;
-      if (capture !== undefined) captures[capture - 1] = text.slice(at, Math.max(at, end - 1));
-      return true;
-    }
-    return false;
-  }
+  return endings;
 }
 
+const widthOf = (code: number) => (code > 0xffff ? 2 : 1);
+
+/** The texts that a pattern captures; each wildcard takes as much as it can. Undefined if it does not match. */
+function matchTokens(tokens: readonly Token[], text: string, count: number): string[] | undefined {
+  const endings = endingsOf(tokens, text);
+  if (endings[0]?.[0] !== 1) return undefined;
+  const captures = Array.from({ length: count }, () => "");
+  const starts: number[] = [];
+  let at = 0;
+  for (const [index, token] of tokens.entries()) {
+    const after = endings[index + 1];
+    if (token.kind === "text") at += token.text.length;
+    else if (token.kind === "one") at += widthOf(text.codePointAt(at) ?? 0);
+    else if (token.kind === "open") starts[token.capture] = at;
+    else if (token.kind === "close")
+      captures[token.capture - 1] = text.slice(starts[token.capture], at);
+    else {
+      const slash = token.kind === "many" && !token.deep ? text.indexOf("/", at) : -1;
+      let end = slash < 0 ? text.length : slash;
+      const isEnd = () => token.kind === "many" || end === at || text.charCodeAt(end - 1) === SLASH;
+      while (end > at && !(after?.[end] === 1 && isEnd())) end -= 1;
+      if (token.kind === "components" && token.capture !== undefined)
+        captures[token.capture - 1] = text.slice(at, Math.max(at, end - 1));
+      at = end;
+    }
+  }
+  return captures;
+}
+
+/**
+ * The ranges of each named class in a bracket expression, `[[:alpha:]]` (POSIX.1-2017 XCU 2.13.1 and gitignore(5)): pairs
+ * of the first and the last character.
+ */
+const POSIX_CLASSES: Readonly<Record<string, string>> = {
+  alnum: "09AZaz",
+  alpha: "AZaz",
+  blank: "\t\t  ",
+  cntrl: "\0\x1f\x7f\x7f",
+  digit: "09",
+  graph: "!~",
+  lower: "az",
+  print: " ~",
+  punct: "!/:@[`{~",
+  space: "\t\r  ",
+  upper: "AZ",
+  xdigit: "09AFaf",
+};
+const POSIX_CLASS = `\\[:(${Object.keys(POSIX_CLASSES).join("|")}):\\]`;
 /** A bracket expression. A bracket in the first position is a member. */
-const CLASS = /\[[!^]?(?:\]|\\.|[^\]\\])(?:\\.|[^\]\\])*\]/sy;
-/** A character or a range; a backslash makes the next character literal. */
-const MEMBER = /(?:\\(?=.))?(.)(?:-(?:\\(?=.))?(.))?/gsu;
+const CLASS = new RegExp(
+  `\\[[!^]?\\]?(?:${POSIX_CLASS}|\\\\.|(?!${POSIX_CLASS})[^\\]\\\\])*\\]`,
+  "sy",
+);
+/** A named class, a character or a range; a backslash makes the next character literal. */
+const MEMBER = new RegExp(`${POSIX_CLASS}|(?:\\\\(?=.))?(.)(?:-(?:\\\\(?=.))?(.))?`, "gsu");
 
 /** Where the class that opens at `start` closes; undefined if it does not, so `[` is an ordinary character. */
 function classEnd(glob: string, start: number): number | undefined {
@@ -353,9 +388,12 @@ function classEnd(glob: string, start: number): number | undefined {
 /** The test for the body of a class, which never accepts `/`; undefined if a range is reversed, `[z-a]`. */
 function classTest(body: string): CharacterTest | undefined {
   const negated = /^[!^]/.test(body);
-  const ranges = [...body.slice(negated ? 1 : 0).matchAll(MEMBER)].map(
-    ([, from = "", to = from]) => [from.codePointAt(0) ?? 0, to.codePointAt(0) ?? 0] as const,
-  );
+  const ranges: [first: number, last: number][] = [];
+  for (const [, name, from = "", to = from] of body.slice(negated ? 1 : 0).matchAll(MEMBER)) {
+    const pairs = name === undefined ? [from, to] : Array.from(POSIX_CLASSES[name] ?? "");
+    for (let at = 0; at < pairs.length; at += 2)
+      ranges.push([pairs[at]?.codePointAt(0) ?? 0, pairs[at + 1]?.codePointAt(0) ?? 0]);
+  }
   if (ranges.some(([first, last]) => last < first)) return undefined;
   return (code) =>
     code !== SLASH && negated !== ranges.some(([first, last]) => first <= code && code <= last);

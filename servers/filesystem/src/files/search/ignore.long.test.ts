@@ -1,2 +1,2 @@
 // Every rule.
-import "./ignore-scope.test.ts";
+import "./ignore.test.ts";

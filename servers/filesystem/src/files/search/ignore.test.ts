@@ -3,13 +3,13 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { someOf } from "../../../../../vitest.long.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
 import { walk } from "../tree/walk.ts";
-import { compileIgnoreLines, IgnoreScope, parseIgnoreLines } from "./ignore-scope.ts";
+import { compileIgnoreLines, ignoreRules } from "./ignore.ts";
 
 /** The files that are not hidden below `from`. */
 async function shown(tree: Tree, from = tree.root, extra: string[] = []): Promise<string[]> {
   const root = await tree.guard.openDirectory(from);
   onTestFinished(() => root.close());
-  const ignore = await IgnoreScope.above(tree.guard, root, extra);
+  const ignore = await ignoreRules(tree.guard, root, extra);
   const paths: string[] = [];
   await walk(tree.guard, root, { ignore }, ({ path, type }) => {
     if (type === "file") paths.push(path);
@@ -149,7 +149,7 @@ describe(".gitignore rules match those of git", () => {
   });
 });
 
-describe("IgnoreScope", () => {
+describe("ignore rules", () => {
   it("gives .ignore and .rgignore precedence over .gitignore at every depth, and both precedence over the option's patterns", async () => {
     const tree = await makeTree({
       ".gitignore": "*.log\n",
@@ -246,7 +246,7 @@ describe("IgnoreScope", () => {
   it("is not slowed down by a repository's pattern bombs", async () => {
     const bombs = [`${"**/a/".repeat(200)}b`, `${"*a".repeat(200)}b`, `${"a/**/".repeat(200)}c`];
     const path = `${"a/".repeat(1000)}x`;
-    const rules = compileIgnoreLines(parseIgnoreLines(bombs.join("\n")));
+    const rules = compileIgnoreLines(bombs.join("\n"));
     for (let i = 0; i < 10; i++)
       expect(rules.verdict(path, "a".repeat(255), false)).toBeUndefined();
   });
