@@ -3,10 +3,8 @@ import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch }
 import { counted } from "../errors.ts";
 
 const CONTEXT = 3;
-/** Maximum length of the edit script to search for in one piece of a text. */
-const MAX_EDITS = 1_000;
-/** How many lines such a piece has, if the whole text needs a longer script. */
-const PIECE_LINES = 400;
+/** Maximum length of the edit script to search for. */
+const MAX_EDITS = 500;
 const MAX_LINE_CHARS = 1_000;
 
 type Hunk = StructuredPatch["hunks"][number];
@@ -84,36 +82,47 @@ function hunksOf(before: readonly string[], after: readonly string[]): Hunk[] {
   const rest = Math.max(0, tail - CONTEXT);
   const old = before.slice(start, before.length - rest);
   const changed = after.slice(start, after.length - rest);
-  const hunks = patchOf(old, changed) ?? [...inPieces(old, changed)];
-  return hunks.map((hunk) => shifted(hunk, start, start));
-}
-
-/** Undefined if the texts differ too much. */
-function patchOf(before: readonly string[], after: readonly string[]): Hunk[] | undefined {
   const options = { context: CONTEXT, maxEditLength: MAX_EDITS };
-  const [old, changed] = [before.join(""), after.join("")];
-  return structuredPatch("", "", old, changed, undefined, undefined, options)?.hunks;
+  const [one, other] = [old.join(""), changed.join("")];
+  const patch = structuredPatch("", "", one, other, undefined, undefined, options);
+  return (patch?.hunks ?? lineByLine(old, changed)).map((hunk) => ({
+    ...hunk,
+    oldStart: hunk.oldStart + start,
+    newStart: hunk.newStart + start,
+  }));
 }
 
-/** Compares texts piece by piece: after a replacement throughout a text, most lines are still at the same place. */
-function* inPieces(before: readonly string[], after: readonly string[]): Generator<Hunk> {
-  for (let at = 0; at < Math.max(before.length, after.length); at += PIECE_LINES) {
-    const isLast = Math.min(before.length, after.length) <= at + PIECE_LINES;
-    const end = isLast ? undefined : at + PIECE_LINES;
-    const [old, changed] = [before.slice(at, end), after.slice(at, end)];
-    const hunks = patchOf(old, changed) ?? [replacingHunk(old, changed)];
-    for (const hunk of hunks) yield shifted(hunk, at, at);
-    if (isLast) return;
+/** Compares texts that differ in many lines: after a replacement throughout, the others are still at the same place. */
+function lineByLine(before: readonly string[], after: readonly string[]): Hunk[] {
+  if (before.length !== after.length)
+    return [hunkOf(before, after, 0, before.length, after.length)];
+  const hunks: Hunk[] = [];
+  for (let at = 0; at < before.length; at++) {
+    if (before[at] === after[at]) continue;
+    let end = at + 1;
+    while (end < before.length && before[end] !== after[end]) end += 1;
+    hunks.push(hunkOf(before, after, at, end, end));
+    at = end;
   }
+  return hunks;
 }
 
-function shifted(hunk: Hunk, oldLines: number, newLines: number): Hunk {
-  return { ...hunk, oldStart: hunk.oldStart + oldLines, newStart: hunk.newStart + newLines };
-}
-
-function replacingHunk(before: readonly string[], after: readonly string[]): Hunk {
-  const lines = [...marked("-", before), ...marked("+", after)];
-  return { oldStart: 1, oldLines: before.length, newStart: 1, newLines: after.length, lines };
+/** A hunk without context, in which all lines of a range are replaced. */
+function hunkOf(
+  before: readonly string[],
+  after: readonly string[],
+  start: number,
+  oldEnd: number,
+  newEnd: number,
+): Hunk {
+  const [old, changed] = [before.slice(start, oldEnd), after.slice(start, newEnd)];
+  return {
+    oldStart: start + 1,
+    oldLines: old.length,
+    newStart: start + 1,
+    newLines: changed.length,
+    lines: [...marked("-", old), ...marked("+", changed)],
+  };
 }
 
 function marked(mark: string, lines: readonly string[]): string[] {

@@ -35,7 +35,11 @@ export interface InfoOptions {
  * Returns information about a file, a directory or a link. A link that leads inside is followed. For one that leads
  * outside, and for FIFOs, sockets and devices, only the entry itself is examined, and nothing is opened.
  */
-export async function getInfo({ guard }: Files, given: string, options: InfoOptions = {}) {
+export async function getInfo(
+  { guard }: Pick<Files, "guard">,
+  given: string,
+  options: InfoOptions = {},
+) {
   const { signal } = options;
   const place = await guard.place(await guard.resolve(given)).catch((error: unknown) => {
     // The parent of an allowed directory is not accessed.

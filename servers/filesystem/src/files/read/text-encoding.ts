@@ -34,15 +34,17 @@ export function encodingNamed(label: string): Encoding {
 }
 
 /** Below this confidence, in percent, a guess may well be wrong. */
-const SURE = 50;
+const SURE = 40;
 
 /** Guesses the encoding of text that is not UTF-8 or UTF-16; `weak` if it could equally be another one. */
 export function guessEncoding(sample: Buffer): { encoding: Encoding; weak: boolean } {
   for (const { name, confidence } of analyse(sample)) {
     const encoding = standardName(name);
-    if (encoding !== undefined && !encoding.startsWith("utf-"))
+    const isLegacy = encoding !== undefined && !encoding.startsWith("utf-");
+    if (isLegacy && decodesBack(sample, { encoding, bom: false, damaged: false }))
       return { encoding, weak: confidence < SURE };
   }
+  // It has a character for every byte, so that edits keep them all.
   return { encoding: "windows-1252", weak: true };
 }
 
@@ -154,6 +156,8 @@ export function decode(bytes: Buffer, form: Form): string {
       return Buffer.from(body.subarray(0, body.length - (body.length % 2)))
         .swap16()
         .toString("utf16le");
+    case "windows-1252":
+      return iconv.decode(body, form.encoding).replaceAll("\uFFFD", (_, at) => charAt(body, at));
     default:
       return iconv.decode(body, form.encoding);
   }
@@ -182,11 +186,20 @@ function encodeBody(text: string, form: Form): Buffer {
   }
 }
 
+/** WHATWG's windows-1252 has controls for the five bytes that have no character in Microsoft's. */
+const charAt = (bytes: Buffer, at: number) => String.fromCharCode(bytes[at] ?? 0);
+const UNASSIGNED = /([\u0081\u008d\u008f\u0090\u009d])/;
+
 function encodeLegacy(text: string, encoding: Encoding): Buffer {
-  const bytes = iconv.encode(text, encoding);
-  if (iconv.decode(bytes, encoding) === text) return bytes;
+  const parts = encoding === "windows-1252" ? text.split(UNASSIGNED) : [text];
+  const bytes = Buffer.concat(
+    parts.map((part, index) =>
+      index % 2 === 1 ? Buffer.from(part, "latin1") : iconv.encode(part, encoding),
+    ),
+  );
+  if (decode(bytes, { encoding, bom: false, damaged: false }) === text) return bytes;
   const isEncoded = (char: string) => iconv.decode(iconv.encode(char, encoding), encoding) === char;
-  const char = [...text].find((one) => !isEncoded(one)) ?? "";
+  const char = [...text].find((one) => !UNASSIGNED.test(one) && !isEncoded(one)) ?? "";
   const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const what = `The file is ${encoding} text, which has no character U+${code} (${char}).`;
   const hint = `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`;
@@ -194,7 +207,7 @@ function encodeLegacy(text: string, encoding: Encoding): Buffer {
 }
 
 /** Whether encoding restores the same bytes; in some legacy encodings a character has several codes. */
-export function decodesBack(bytes: Buffer, form: TextForm): boolean {
+export function decodesBack(bytes: Buffer, form: Form): boolean {
   if (form.encoding.startsWith("utf-")) return true;
   try {
     return encode(decode(bytes, form), form).equals(bytes);

@@ -9,7 +9,7 @@ async function drawn(
   ignored: string[] = [],
 ): Promise<string[]> {
   const text = await drawTree(
-    tree.guard,
+    { guard: tree.guard, ignored },
     {
       path: tree.root,
       max_depth: 3,
@@ -19,7 +19,6 @@ async function drawn(
       budget: 20_000,
       ...request,
     },
-    ignored,
   );
   const [first, ...lines] = text.split("\n");
   expect(first).toBe(`${tree.root}/`);

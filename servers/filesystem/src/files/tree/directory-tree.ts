@@ -49,7 +49,10 @@ const FRAME = 1_000;
  * Upper levels are filled before lower ones, and each directory of a level gets a fair share of `max_entries`. Only
  * shown directories are read, so the size of the whole tree does not matter.
  */
-export async function drawTree({ guard, ignored }: Files, request: TreeRequest): Promise<string> {
+export async function drawTree(
+  { guard, ignored }: Pick<Files, "guard" | "ignored">,
+  request: TreeRequest,
+): Promise<string> {
   const exclude = compileExclusion(request.excludePatterns);
   return withDirectory(guard, request.path, async (root) => {
     const ignore = request.include_ignored ? undefined : await ignoreRules(guard, root, ignored);

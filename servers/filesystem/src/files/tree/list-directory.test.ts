@@ -5,7 +5,7 @@ import { makeTree, type Tree } from "../../../test/tree.ts";
 import { type ListRequest, listDirectory } from "./listings.ts";
 
 function list(tree: Tree, request: Partial<ListRequest> = {}) {
-  return listDirectory(tree.guard, {
+  return listDirectory(tree, {
     path: tree.root,
     details: false,
     sort: "name",

@@ -104,7 +104,7 @@ interface ListedEntry {
  *
  * @throws ToolError as `PathGuard.openDirectory` does, and `invalid` for a cursor of another listing.
  */
-export async function listDirectory({ guard }: Files, request: ListRequest) {
+export async function listDirectory({ guard }: Pick<Files, "guard">, request: ListRequest) {
   const { details, sort, budget, signal } = request;
   return withDirectory(guard, request.path, async (directory) => {
     const page = keyedPage(
@@ -264,7 +264,10 @@ const BUDGET_MS = 20_000;
  * @throws ToolError `invalid` for a glob or cursor that cannot be used, `timeout` if a search that needs all results
  * first (sorted by time or size) took too long.
  */
-export async function searchNames({ guard, ignored }: Files, request: NameSearch) {
+export async function searchNames(
+  { guard, ignored }: Pick<Files, "guard" | "ignored">,
+  request: NameSearch,
+) {
   const {
     pattern,
     type: wanted,

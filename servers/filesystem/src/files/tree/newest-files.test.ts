@@ -17,16 +17,24 @@ async function agedTree(names: readonly string[]) {
 it("lists the newest files first, in pages that do not overlap", async () => {
   const names = ["z.txt", "b/new.log", "a.txt", "b/c/old.txt", "oldest"];
   const { tree, paths } = await agedTree(names);
-  const first = await newestFiles(tree.guard, { page: 2 }, []);
-  const second = await newestFiles(tree.guard, { page: 2, cursor: first.next_cursor }, []);
-  const third = await newestFiles(tree.guard, { page: 2, cursor: second.next_cursor }, []);
+  const first = await newestFiles({ guard: tree.guard, ignored: [] }, { page: 2 });
+  const second = await newestFiles(
+    { guard: tree.guard, ignored: [] },
+    { page: 2, cursor: first.next_cursor },
+  );
+  const third = await newestFiles(
+    { guard: tree.guard, ignored: [] },
+    { page: 2, cursor: second.next_cursor },
+  );
   expect([first, second, third].map(({ files }) => paths(files))).toEqual([
     names.slice(0, 2),
     names.slice(2, 4),
     names.slice(4),
   ]);
   expect(third.next_cursor).toBeUndefined();
-  await expect(newestFiles(tree.guard, { cursor: "damaged" }, [])).rejects.toMatchObject({
+  await expect(
+    newestFiles({ guard: tree.guard, ignored: [] }, { cursor: "damaged" }),
+  ).rejects.toMatchObject({
     kind: "invalid",
   });
 });
@@ -34,7 +42,9 @@ it("lists the newest files first, in pages that do not overlap", async () => {
 it("lists logs that ignore files hide, but not those that the option hides", async () => {
   const { tree, paths } = await agedTree(["a.log", "b.log", "c.tmp"]);
   await tree.add({ ".gitignore": "*.log\n*.tmp\n" });
-  expect(paths((await newestFiles(tree.guard, {}, ["b.*"])).files)).toEqual(["a.log"]);
+  expect(paths((await newestFiles({ guard: tree.guard, ignored: ["b.*"] }, {})).files)).toEqual([
+    "a.log",
+  ]);
 });
 
 it("leaves out what is hidden, ignored, installed or a link", async () => {
@@ -50,7 +60,9 @@ it("leaves out what is hidden, ignored, installed or a link", async () => {
     "x.log": "",
   };
   await tree.add(more);
-  expect(paths((await newestFiles(tree.guard, {}, ["*.log"])).files)).toEqual(["a.txt"]);
+  expect(paths((await newestFiles({ guard: tree.guard, ignored: ["*.log"] }, {})).files)).toEqual([
+    "a.txt",
+  ]);
 });
 
 it("lists at most 300 files in all pages together", async () => {
@@ -59,7 +71,7 @@ it("lists at most 300 files in all pages together", async () => {
   let cursor: string | undefined;
   let pages = 0;
   do {
-    const page = await newestFiles(tree.guard, { cursor }, []);
+    const page = await newestFiles({ guard: tree.guard, ignored: [] }, { cursor });
     for (const { path } of page.files) seen.add(path);
     cursor = page.next_cursor;
     pages += 1;
@@ -74,5 +86,8 @@ it("lists a file once if allowed directories contain each other", async () => {
     source: "argument" as const,
   }));
   const guard = createPathGuard(new DirectoryAllowlist({ mode: "off", configured }));
-  expect(paths((await newestFiles(guard, {}, [])).files)).toEqual(["sub/a.txt", "b.txt"]);
+  expect(paths((await newestFiles({ guard, ignored: [] }, {})).files)).toEqual([
+    "sub/a.txt",
+    "b.txt",
+  ]);
 });

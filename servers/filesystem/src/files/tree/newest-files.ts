@@ -31,7 +31,7 @@ const position = z.tuple([z.int().min(0).max(MAX_LISTED), z.number(), z.string()
  * @throws ToolError `invalid` for a damaged cursor, and the signal's reason.
  */
 export async function newestFiles(
-  { guard, ignored }: Files,
+  { guard, ignored }: Pick<Files, "guard" | "ignored">,
   {
     cursor,
     signal,

@@ -6,7 +6,7 @@ import { type NameSearch, searchNames } from "./listings.ts";
 
 function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[] = []) {
   return searchNames(
-    tree.guard,
+    { guard: tree.guard, ignored },
     {
       path: tree.root,
       pattern: "*",
@@ -18,7 +18,6 @@ function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[]
       budget: 20_000,
       ...request,
     },
-    ignored,
   );
 }
 

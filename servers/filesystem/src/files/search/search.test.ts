@@ -5,7 +5,7 @@ import { isLong, someOf } from "../../../../../vitest.long.ts";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { lines, searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import type { TextSearch } from "./search-text.ts";
+import type { TextSearch } from "./search.ts";
 
 /** Megabytes of a large file. */
 const PARTS = isLong ? 100 : 30;
@@ -144,7 +144,7 @@ describe("text search", () => {
     expect((await search({ path: "a.log" })).files.length).toBe(1);
   });
 
-  it("does not follow symlinks or read FIFOs, and handles any name", async () => {
+  it("follows symlinks only to files inside, reads no FIFOs, and handles any name", async () => {
     const name = "new\nline\u001b[31m\0".slice(0, -1);
     const tree = await makeTree({
       [name]: "x",
@@ -157,10 +157,13 @@ describe("text search", () => {
     });
     execFileSync("mkfifo", [tree.at("fifo")]);
     const search = searcherOf(tree);
-    expect((await search({})).files.map(({ path }) => path)).toEqual([
+    const found = await search({});
+    expect(found.files.map(({ path }) => path)).toEqual([
       tree.at("-e"),
+      tree.at("link-in"),
       tree.at(name),
     ]);
+    expect(found.notes).toEqual([expect.stringMatching(/^3 symlinks were not followed/)]);
     await expect(search({ path: "link-file" })).rejects.toMatchObject({ kind: "denied" });
     await expect(search({ path: "link-dir" })).rejects.toMatchObject({ kind: "denied" });
     expect((await search({ path: "link-in" })).total_lines).toBe(1);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import { searchAnswer, type TextFound } from "./result-pages.ts";
+import { searchAnswer } from "./answer.ts";
+import type { TextMatches } from "./search.ts";
 
 describe("pages of text", () => {
   it("cuts long lines around the match", async () => {
@@ -23,7 +24,7 @@ describe("pages of text", () => {
       const search = searcherOf(tree);
       const whole = await search({ mode, limit: 1000 });
       expect(whole.next_cursor).toBeUndefined();
-      const flat = ({ files }: TextFound) =>
+      const flat = ({ files }: TextMatches) =>
         files.flatMap(
           ({ path, lines, matches }) =>
             matches?.map(({ line }) => `${path}:${line}`) ?? [`${path}=${lines}`],
@@ -32,7 +33,7 @@ describe("pages of text", () => {
         const paged: string[] = [];
         let cursor: string | undefined;
         do {
-          const page: TextFound = await search({ mode, limit, cursor });
+          const page: TextMatches = await search({ mode, limit, cursor });
           expect(page.total_files).toBe(cursor === undefined ? 23 : undefined);
           expect(flat(page).length).toBeLessThanOrEqual(limit);
           paged.push(...flat(page));
