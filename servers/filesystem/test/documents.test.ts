@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
 import { withFile } from "../src/files/open-path.ts";
 import { Documents, splitPart } from "../src/files/read/documents.ts";
-import { ThreadPool } from "../src/files/threads/thread-pool.ts";
+import { Threads } from "../src/files/threads/thread-pool.ts";
 import compareFiles from "../src/tools/compare-files.ts";
 import readMultipleFiles from "../src/tools/read-multiple-files.ts";
 import readTextFile from "../src/tools/read-text-file.ts";
@@ -139,7 +139,7 @@ it("stops a PDF whose streams need too much memory, and converts the next one", 
     `<< /Length ${stream.length} /Filter /FlateDecode >>\nstream\n${stream}\nendstream`,
   ]);
   const tree = await makeTree({ "bomb.pdf": bomb, "fine.pdf": pdf(["Fine"]) });
-  const threads = new ThreadPool(256, 64);
+  const threads = new Threads(64);
   onTestFinished(() => threads.close());
   const documents = new Documents(threads);
   const convert = (name: string) =>
@@ -202,10 +202,10 @@ it("leaves documents for the next search when the time for converting them is us
 });
 
 it("converts a document once, until it changes", async () => {
-  const threads = new ThreadPool();
+  const threads = new Threads();
   onTestFinished(() => threads.close());
   let conversions = 0;
-  const counting: Pick<ThreadPool, "run"> = {
+  const counting: Pick<Threads, "run"> = {
     run: (kind, work, signal) => {
       conversions += 1;
       return threads.run(kind, work, signal);

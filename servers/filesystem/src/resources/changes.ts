@@ -21,6 +21,7 @@ export default resource({
           ? { files: more + 1 }
           : { size_before: first?.size_before, size_after: first?.size_after }),
         ...(interrupted ? { interrupted } : {}),
+        undoable: true,
         undone_by: undoneBy,
       };
     });

@@ -20,8 +20,8 @@ it("copies a file, and a directory with a list of skipped entries", async () => 
   expect(await read("copy/a")).toBe("a");
 });
 
-it("asks before replacing a file that the journal cannot keep, and reports progress", async () => {
-  const { files, put, read } = await scratch({ journal: false, trash: false });
+it("asks before replacing a file if nothing is kept, and reports progress", async () => {
+  const { files, put, read } = await scratch({ journalDays: 0 });
   await put("a", "a");
   await put("b", "bb");
   await expect(

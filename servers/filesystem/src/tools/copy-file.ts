@@ -19,7 +19,8 @@ export default tool({
     const plan = await planMoves(files, { ...input, action: "copy", signal });
     if (input.dryRun) return planAnswer(plan);
     const { replaced } = plan;
-    await confirmLoss(files, call, { ...replaced, verb: "Replace", what: sized(replaced.bytes) });
+    const what = ` (${sized(replaced.bytes)})`;
+    await confirmLoss(files, call, { ...replaced, verb: "Replace", what });
     const progress = (done: number, total: number) => call.progress(done, total);
     return planAnswer(plan, await run(files, plan.subject, plan.steps, { progress, signal }));
   },

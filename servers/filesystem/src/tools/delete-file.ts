@@ -35,7 +35,10 @@ export default tool({
       verb: "Delete",
       path: subject.path,
       count: lost.length,
-      what: only?.content === undefined ? sized(bytes) : describe(only.content),
+      what:
+        lost.length === 1 && only?.content !== undefined
+          ? ` and its contents: ${describe(only.content)}`
+          : ` (${sized(bytes)})`,
     });
     const progress = (done: number, total: number) => call.progress(done, total);
     const { receipt, outcomes } = await run(files, subject, steps, { signal, progress });

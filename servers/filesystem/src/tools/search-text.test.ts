@@ -55,10 +55,16 @@ it("finds lines, files and counts, in all of the first directory by default", as
   await put(".gitignore", "*.log\n");
   await put("a.log", "absent\n");
   expect(await search({ pattern: "absent" })).toMatch(
-    /^\[0 lines in 0 files\. Ignored files were not searched/,
+    /^\[0 lines in 0 files\. 1 ignored entry was not searched; include_ignored=true/,
   );
-  // A short text in GBK.
-  await put("gbk.txt", Buffer.from("cfeec4bfd4a4cbe3a3ba34373131", "hex"));
+  // A text in GBK.
+  await put(
+    "gbk.txt",
+    Buffer.from(
+      "cfeec4bfd4a4cbe3a3ba34373131a3accac7c8a5c4eab5c4c1bdb1b6a3acced2c3c7d0e8d2aab8fcb6e0b5c4d7cabdf0a1a3",
+      "hex",
+    ),
+  );
   expect(await search({ pattern: "预算" })).toBe(
     `gbk.txt\n1:项目预算：4711\n[1 line in 1 file. ${note}]`,
   );

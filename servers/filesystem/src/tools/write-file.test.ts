@@ -19,7 +19,7 @@ it("writes and reports the change and how to undo it", async () => {
 });
 
 it("asks before a loss that cannot be undone, and keeps the file without confirmation", async () => {
-  const { files, put, read } = await scratch({ journal: false, trash: false });
+  const { files, put, read } = await scratch({ journalDays: 0 });
   await put("a.txt", "old\n");
   for (const call of [fakeCall(), fakeCall({ agrees: false })]) {
     await expect(
@@ -36,7 +36,7 @@ it("asks before a loss that cannot be undone, and keeps the file without confirm
     { path: "a.txt", content: "new" },
     fakeCall({ agrees: true }),
   );
-  expect(agreed).toContain("Cannot be undone: the journal is off (--no-journal).");
+  expect(agreed).toContain("Cannot be undone: nothing is kept (--journal-days 0).");
   expect(await read("a.txt")).toBe("new");
 });
 

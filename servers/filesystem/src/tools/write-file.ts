@@ -38,7 +38,7 @@ export default tool({
     const { path } = input;
     const bytes = files.store.keeps ? 0 : await replacedBytes(files, input);
     const count = bytes === 0 ? 0 : 1;
-    await confirmLoss(files, call, { verb: "Overwrite", path, count, what: sized(bytes) });
+    await confirmLoss(files, call, { verb: "Overwrite", path, count, what: ` (${sized(bytes)})` });
     return writeAnswer(await write(files, { ...input, signal: call.signal }));
   },
 });

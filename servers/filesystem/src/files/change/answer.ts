@@ -40,7 +40,11 @@ export function namedList(paths: readonly string[]): string {
   return paths.slice(0, MAX_NAMED).map(named).join(", ") + rest;
 }
 
-/** Asks the user before something is lost for good, because nothing is kept. */
+/**
+ * Asks the user before something is lost for good, because nothing is kept.
+ *
+ * @param loss.what exactly, after the path: ` (3 B)`
+ */
 export async function confirmLoss(
   { store }: Files,
   call: { confirm(question: string, action?: string): Promise<void> },
@@ -49,11 +53,9 @@ export async function confirmLoss(
   if (store.keeps || loss.count === 0) return;
   const { verb, path, count, what } = loss;
   const others = count === 1 ? "" : ` and ${grouped(count - 1)} more`;
-  const question = `${verb} ${named(path)}${others} (${what})? It will be permanently lost: nothing is kept (--journal-days 0).`;
-  await call.confirm(
-    question,
-    `${verb} ${count === 1 ? named(basename(path)) : `${grouped(count)} files`}`,
-  );
+  const question = `${verb} ${named(path)}${others}${what}? It will be permanently lost: nothing is kept (--journal-days 0).`;
+  const action = `${verb} ${count === 1 ? named(basename(path)) : `${grouped(count)} files`}`;
+  await call.confirm(question, action);
 }
 
 /** `a directory with 2 files (3 B)`, `1 file (3 B)`, `3 files (12 B), 1 directory`. */

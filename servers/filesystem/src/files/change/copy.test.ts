@@ -3,14 +3,11 @@ import {
   chmod,
   lstat,
   mkdir,
-  open,
-  readFile,
   readlink,
   rename,
   rm,
   stat,
   symlink,
-  truncate,
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";

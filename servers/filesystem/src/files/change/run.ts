@@ -48,6 +48,11 @@ import { takeBack } from "./undo.ts";
 /** How many files are changed between two progress reports; of a directory that is copied, how many entries. */
 const PROGRESS_EVERY = 25;
 const COPY_PROGRESS_EVERY = 100;
+/**
+ * A file up to this size is copied before it is replaced. A second name would be an event for programs that watch the
+ * file, which then ignore the real change right after it (chokidar for 5 ms).
+ */
+const SMALL_BYTES = 1024 * 1024;
 
 /** What a path gets. */
 export type NewContent =
@@ -344,7 +349,8 @@ async function keep(
 ): Promise<string> {
   const { realPath, path, stat, handle } = file;
   const { image, isSameDisk } = recording.imageFor(realPath, stat.size);
-  if (isSameDisk && (await isLinked(file, image))) return image;
+  const isLarge = stat.size > SMALL_BYTES;
+  if (isSameDisk && isLarge && (await isLinked(file, image))) return image;
   recording.requireCopyable(path, stat.size);
   await recording.copying(image, () => copyData(handle.fd, stat.size, image, signal));
   return image;

@@ -94,34 +94,47 @@ function hunksOf(before: readonly string[], after: readonly string[]): Hunk[] {
 
 /** Compares texts that differ in many lines: after a replacement throughout, the others are still at the same place. */
 function lineByLine(before: readonly string[], after: readonly string[]): Hunk[] {
-  if (before.length !== after.length)
-    return [hunkOf(before, after, 0, before.length, after.length)];
+  if (before.length !== after.length) return [hunkOf(before, after, 0, before.length)];
   const hunks: Hunk[] = [];
   for (let at = 0; at < before.length; at++) {
     if (before[at] === after[at]) continue;
-    let end = at + 1;
-    while (end < before.length && before[end] !== after[end]) end += 1;
-    hunks.push(hunkOf(before, after, at, end, end));
-    at = end;
+    let last = at;
+    for (let next = at; next < before.length && next - last <= 2 * CONTEXT; next++)
+      if (before[next] !== after[next]) last = next;
+    hunks.push(hunkOf(before, after, Math.max(0, at - CONTEXT), last + 1 + CONTEXT));
+    at = last;
   }
   return hunks;
 }
 
-/** A hunk without context, in which all lines of a range are replaced. */
+/** A hunk from one line to another; if the texts have different lengths, all of both. */
 function hunkOf(
   before: readonly string[],
   after: readonly string[],
   start: number,
-  oldEnd: number,
-  newEnd: number,
+  end: number,
 ): Hunk {
-  const [old, changed] = [before.slice(start, oldEnd), after.slice(start, newEnd)];
+  const isAll = before.length !== after.length;
+  const [old, changed] = [before.slice(start, end), after.slice(start, isAll ? undefined : end)];
+  const lines: string[] = [];
+  for (let at = 0; at < old.length || at < changed.length; ) {
+    let next = at;
+    while (
+      isAll
+        ? next < Math.max(old.length, changed.length)
+        : next < old.length && old[next] !== changed[next]
+    )
+      next += 1;
+    lines.push(...marked("-", old.slice(at, next)), ...marked("+", changed.slice(at, next)));
+    if (next < old.length) lines.push(...marked(" ", old.slice(next, next + 1)));
+    at = next + 1;
+  }
   return {
     oldStart: start + 1,
     oldLines: old.length,
     newStart: start + 1,
     newLines: changed.length,
-    lines: [...marked("-", old), ...marked("+", changed)],
+    lines,
   };
 }
 

@@ -2,7 +2,7 @@ import { chmod, link, lstat, mkdir, readdir, stat, symlink } from "node:fs/promi
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import { hashOf } from "../read/source.ts";
+import { hashOf } from "../read/bytes.ts";
 import type { WriteRequest } from "./write.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
@@ -163,23 +163,5 @@ describe("write", () => {
     );
     const lines = (await read("log")).trim().split("\n").map(Number);
     expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));
-  });
-
-  it("asks only before an overwrite that cannot be undone", async () => {
-    const { files, put, at, another } = await scratch({ trash: false });
-    const path = await put("a.txt", "old");
-    await put("empty.txt", "");
-    expect(await files.overwriteQuestion(path, "overwrite")).toBeUndefined();
-    const without = another({ journal: false });
-    expect(await without.overwriteQuestion(path, "overwrite")).toBe(
-      `Overwrite "${path}"? Its current content (3 B) will be permanently lost: the journal is off (--no-journal).`,
-    );
-    expect(await without.overwriteQuestion(path, "append")).toBeUndefined();
-    expect(await without.overwriteQuestion(at("empty.txt"), "overwrite")).toBeUndefined();
-    expect(await without.overwriteQuestion(at("new.txt"), "overwrite")).toBeUndefined();
-    expect((await without.write(request(path, "new"))).receipt).toEqual({
-      changeId: undefined,
-      final: "the journal is off (--no-journal)",
-    });
   });
 });

@@ -5,9 +5,9 @@ import { createRequire } from "node:module";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { lines, searcherOf, utf16 } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import { extractLines } from "./line-extract.ts";
-import { type Block, blocksIn, blocksOf } from "./text-blocks.ts";
-import { lineMatcher, textPattern } from "./text-pattern.ts";
+import { blocksOf } from "./blocks.ts";
+import { LineMatcher, matchLines } from "./match-lines.ts";
+import { textPattern } from "./text-pattern.ts";
 
 /** One of the encodings that each guess compares. Its class is spied on, because test files share their modules. */
 const { default: Compared } = createRequire(import.meta.url)("chardet/lib/encoding/utf8.js");
@@ -57,11 +57,11 @@ describe("what counts as text", () => {
     });
     const guess = vi.spyOn(Compared.prototype, "match");
     onTestFinished(() => guess.mockRestore());
-    const matcher = lineMatcher(textPattern("needle", { literal: false, ignoreCase: false }));
+    const matcher = new LineMatcher(textPattern("needle", { literal: false, ignoreCase: false }));
     const search = (name: string) => {
       const fd = openSync(tree.at(name), "r");
-      const request = { from: 1, limit: 10, context: 0, width: 100, total: true };
-      const { lines } = extractLines(blocksOf(fd), matcher, request);
+      const request = { from: 1, limit: 10, context: 0, width: 100, matchesOnly: false };
+      const { lines } = matchLines(blocksOf(fd), matcher, request);
       closeSync(fd);
       return lines;
     };
@@ -101,7 +101,7 @@ describe("what counts as text", () => {
     const search = searcherOf(tree);
     expect(lines(tree, await search({ pattern: "needle" }))).toEqual(["latin:1:café needle"]);
     expect(lines(tree, await search({ pattern: "é" }))).toEqual(["latin:1:café needle"]);
-    expect(lines(tree, await search({ pattern: "a.b" }))).toEqual(["latin:2:aÿb"]);
+    expect(lines(tree, await search({ pattern: "a.b" }))).toEqual(["latin:2:a˙b"]);
   });
 
   it("reads the encodings of other languages", async () => {
@@ -135,56 +135,5 @@ describe("what counts as text", () => {
       { path: tree.at("huge"), lines: 2 },
     ]);
     expect((await search({ pattern: "a{5}needle-two" })).total_lines).toBe(1);
-  });
-});
-
-describe("lines that contain the texts of a match", () => {
-  it("are found as if every line was decoded", () => {
-    let state = 17;
-    const next = (below: number) => {
-      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-      return (state >>> 8) % below;
-    };
-    const word = (length: number) => Array.from({ length }, () => "abé\n\r"[next(5)]).join("");
-    let found = 0;
-    for (let round = 0; round < 200; round++) {
-      const filler = () => "xyz ö\n".repeat(next(3_000)).slice(0, -next(2));
-      const text = Buffer.from(
-        Array.from({ length: next(6) }, () => word(next(20)) + filler()).join(""),
-      );
-      const source =
-        ["a", "ab", "a.b", "b+a", "é.a", "^a", "b$", "a[^b]a", "aa|éb", "(ba|b$)"][next(10)] ?? "";
-      const matcher = lineMatcher(textPattern(source, { literal: false, ignoreCase: false }));
-      const isCounted = next(2) === 0;
-      const request = {
-        from: 1 + next(3),
-        limit: next(6),
-        context: next(2),
-        width: 100,
-        total: isCounted,
-        numbered: isCounted,
-      };
-      const [some, all] = [matcher, { ...matcher, needles: [] }].map((one) => {
-        const { lines, more, ...counts } = extractLines(blocksIn(text), one, request);
-        return request.total ? { lines, more, ...counts } : { lines, more };
-      });
-      expect(some).toEqual(all);
-      found += some?.lines.length ?? 0;
-    }
-    expect(found).toBeGreaterThan(100);
-  });
-
-  it("are decoded alone, and keep their numbers", () => {
-    const text = Buffer.from(`${"a long line of a log\n".repeat(40_000)}the needle\n`.repeat(3));
-    const matcher = lineMatcher(textPattern("the needle", { literal: true, ignoreCase: false }));
-    const seen: number[] = [];
-    const lines = (block: Block) => {
-      seen.push(block.bytes.length);
-      return matcher.lines(block);
-    };
-    const request = { from: 1, limit: 10, context: 0, width: 100, total: true };
-    const extract = extractLines(blocksIn(text), { ...matcher, lines }, request);
-    expect(extract.lines.map(({ line }) => line)).toEqual([40_001, 80_002, 120_003]);
-    expect(seen).toEqual([11, 11, 11]);
   });
 });
