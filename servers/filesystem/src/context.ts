@@ -1,10 +1,11 @@
-import { resourceFor, toolFor } from "@refmcp/core";
+import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import type { Files } from "./files/files.ts";
 
 export const tool = toolFor<Files>();
 export const resource = resourceFor<Files>();
+export const prompt = promptFor<Files>();
 
 /** A path in an input; relative paths are below the allowed directories. */
 export const path = z.string().describe("Absolute or relative, for example src.");

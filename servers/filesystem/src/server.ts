@@ -1,6 +1,7 @@
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";
+import { prompts } from "./prompts/index.ts";
 import { resources } from "./resources/index.ts";
 import { tools } from "./tools/index.ts";
 
@@ -37,6 +38,7 @@ export const server = defineServer({
   slim: ["read_text_file", "list_directory", "search_text", "write_file", "edit_file"],
   tools,
   resources,
+  prompts,
   // Loaded with the first call, to keep startup fast.
   async open({ options: { ignore, journalDir, journalDays }, allowed }) {
     const { createPathGuard, stateDirectories, withHidden } = await import("@refmcp/boundary");

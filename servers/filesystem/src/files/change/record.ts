@@ -55,7 +55,7 @@ const step = z.discriminatedUnion("kind", [
 
 export type RecordedStep = z.output<typeof step>;
 
-const head = z.object({
+const head = z.strictObject({
   id: z.string(),
   time: z.string(),
   action,
