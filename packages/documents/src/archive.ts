@@ -1,4 +1,4 @@
-import { createGunzip } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { type Document, DocumentError } from "./document.ts";
 
 /** A file that is read piece by piece. */
@@ -13,7 +13,6 @@ const MAX_ENTRIES = 20_000;
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024;
 /** Of a compressed text. */
 const MAX_TEXT_BYTES = 100_000_000;
-const CHUNK = 1024 * 1024;
 
 interface Entry {
   readonly name: string;
@@ -86,48 +85,21 @@ function dosTime(date: number, time: number): string {
 /**
  * The text of a compressed file, such as a rotated log.
  *
- * @throws DocumentError for one that is damaged, is not UTF-8 text, or decompresses to more than 100 MB.
+ * @throws DocumentError for one that is damaged, is not text, or decompresses to more than 100 MB.
  */
-export async function gzipDocument(source: ByteSource): Promise<Document> {
-  const chunks: Buffer[] = [];
-  let total = 0;
-  for await (const chunk of gunzipped(source)) {
-    total += chunk.length;
-    if (total > MAX_TEXT_BYTES)
-      throw new DocumentError("it is larger than 100 MB when decompressed");
-    if (chunk.includes(0)) throw new DocumentError("its content is not text");
-    chunks.push(chunk);
-  }
-  return {
-    label: "gzip-compressed text",
-    parts: [{ name: "", text: Buffer.concat(chunks).toString("utf8") }],
-  };
+export function gzipDocument(bytes: Uint8Array): Document {
+  const text = inflated(bytes);
+  if (text.includes(0)) throw new DocumentError("its content is not text");
+  return { label: "gzip-compressed text", parts: [{ name: "", text: text.toString("utf8") }] };
 }
 
-function* chunksOf(source: ByteSource): Generator<Buffer> {
-  for (let at = 0; at < source.size; at += CHUNK) {
-    const bytes = bufferOf(source.read(at, CHUNK));
-    if (bytes.length === 0) return;
-    // The source may use its memory again.
-    yield bytes;
-  }
-}
-
-async function* gunzipped(source: ByteSource): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip();
-  const feed = async () => {
-    for (const chunk of chunksOf(source))
-      if (!gunzip.write(Buffer.from(chunk)))
-        await new Promise((resolve) => gunzip.once("drain", resolve));
-    gunzip.end();
-  };
-  feed().catch((error) => gunzip.destroy(error));
+function inflated(bytes: Uint8Array): Buffer {
   try {
-    for await (const chunk of gunzip) yield chunk;
+    return gunzipSync(bytes, { maxOutputLength: MAX_TEXT_BYTES });
   } catch (cause) {
-    throw new DocumentError("it is damaged", { cause });
-  } finally {
-    gunzip.destroy();
+    const isLarge = cause instanceof RangeError;
+    const why = isLarge ? "it is larger than 100 MB when decompressed" : "it is damaged";
+    throw new DocumentError(why, { cause });
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { docx, docxOf, epub, openDocumentFile, pdf, pptx, xlsx, zip } from "../test/testing.ts";
 import { type ByteSource, documentText } from "./index.ts";
 import { type DocumentKind, documentKind, hasSignature, partAt } from "./kinds.ts";
-import { docx, docxOf, epub, openDocumentFile, pdf, pptx, xlsx, zip } from "./testing.ts";
 
 const sourceOf = (bytes: Uint8Array): ByteSource => ({
   size: bytes.length,

@@ -54,7 +54,6 @@ async function readDocument(
 ): Promise<Document> {
   // Each reader is loaded on first use.
   if (kind === "zip") return (await import("./archive.ts")).zipDocument(source);
-  if (kind === "gzip") return (await import("./archive.ts")).gzipDocument(source);
   if (source.size > MAX_DOCUMENT_BYTES)
     throw new DocumentError(`it is larger than ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`);
   const bytes = source.read(0, source.size);
@@ -69,6 +68,8 @@ async function readDocument(
         parts: pages.map((text, index) => ({ name: String(index + 1), text })),
       };
     }
+    case "gzip":
+      return (await import("./archive.ts")).gzipDocument(bytes);
     case "office":
       return (await import("./office.ts")).officeDocument(bytes);
     case "mail":

@@ -1,5 +1,5 @@
 import { type Document, DocumentError, type DocumentFacts, type DocumentPart } from "./document.ts";
-import { escaped, first, type Parts, partsOf, tableOf, textIn, xmlOf } from "./xml.ts";
+import { escaped, factIn, type Parts, partsOf, tableOf, xmlOf } from "./xml.ts";
 
 /** An OLE file (MS-CFB): an encrypted document, or one of Office 97–2003. */
 const OLE = 0xd0cf11e0;
@@ -50,11 +50,11 @@ export async function officeDocument(bytes: Uint8Array): Promise<Document> {
 /** The core properties (ECMA-376, part 2, 8.3). */
 function factsOf(parts: Parts): DocumentFacts {
   const core = xmlOf(parts, "docProps/core.xml");
-  const of = (name: string): string | undefined => {
-    const element = core && first(core, name);
-    return (element && textIn(element).trim()) || undefined;
+  return {
+    title: factIn(core, "dc:title"),
+    creator: factIn(core, "dc:creator"),
+    modified: factIn(core, "dcterms:modified"),
   };
-  return { title: of("dc:title"), creator: of("dc:creator"), modified: of("dcterms:modified") };
 }
 
 /** A whole document as HTML: a heading for each slide and sheet, and a table for each block of a sheet's rows. */

@@ -5,20 +5,15 @@ import { dirname, join } from "node:path";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
 import { listChanges } from "../src/files/change/list.ts";
-import {
-  type MoveRequest,
-  type Plan,
-  planDeletion,
-  planDirectories,
-  planMoves,
-} from "../src/files/change/plan.ts";
-import { type RunOptions, run } from "../src/files/change/run.ts";
+import { type Plan, planDeletion, planDirectories, planMoves } from "../src/files/change/plan.ts";
+import { run } from "../src/files/change/run.ts";
+import type { RunOptions } from "../src/files/change/step.ts";
 import { hiddenPlaces } from "../src/files/change/store.ts";
 import { undo } from "../src/files/change/undo.ts";
 import { compareFiles } from "../src/files/edit/compare.ts";
 import { edit, editMany } from "../src/files/edit/edit.ts";
 import { write } from "../src/files/edit/write.ts";
-import { closeFiles, type Files, type FilesOptions, openFiles } from "../src/files/files.ts";
+import { closeFiles, type Files, openFiles } from "../src/files/files.ts";
 import { getInfo } from "../src/files/read/info.ts";
 import { readMedia } from "../src/files/read/media.ts";
 import { readMany } from "../src/files/read/read-many.ts";
@@ -59,7 +54,7 @@ interface ScratchOptions {
   readonly writable?: boolean;
 }
 
-type Single = Omit<MoveRequest, "action" | "moves"> & RunOptions;
+type Single = Omit<Parameters<typeof planMoves>[1], "action" | "moves"> & RunOptions;
 
 /** The domain's functions with their first argument. */
 export function bound(files: Files) {
@@ -109,7 +104,8 @@ export function bound(files: Files) {
 
 export type Domain = ReturnType<typeof bound>;
 
-export const openDomain = (options: FilesOptions): Domain => bound(openFiles(options));
+export const openDomain = (options: Parameters<typeof openFiles>[0]): Domain =>
+  bound(openFiles(options));
 
 /** Call it inside a test or a hook of one. */
 export async function scratch(options: ScratchOptions = {}): Promise<Scratch> {

@@ -41,7 +41,7 @@ export interface WalkedDirectory {
 }
 
 /** Why a directory was not opened: it is gone or was replaced, or the system denied access. */
-export type Unopened = "gone" | "unreadable";
+type Unopened = "gone" | "unreadable";
 
 /** What every directory of a walk has in common. */
 interface Walk {

@@ -84,7 +84,7 @@ export async function openUnlinked(
 }
 
 /** The first bytes of a local file are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
-export const SMALL_BYTES = 64 * 1024;
+const SMALL_BYTES = 64 * 1024;
 
 const readLater = promisify(read);
 const readWhole = promisify(readFile);

@@ -40,7 +40,7 @@ export interface TreeEntry {
 /** The stat of each path in a tree; the tree's root is "". */
 export type Inventory = Map<string, BigIntStats>;
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * False for a copy next to the original, which gets the mode but not the owner and times, and is not synced file by
@@ -241,7 +241,10 @@ const directoryAt = (path: string): Attributed => ({
 /** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
 function setAttributes(copied: Attributed, stat: BigIntStats, { attributes }: CopyOptions): void {
   const mode = Number(stat.mode);
-  if (attributes === false) return copied.chmod(mode & 0o777);
+  if (attributes === false) {
+    copied.chmod(mode & 0o777);
+    return;
+  }
   let isOwnerKept = true;
   try {
     copied.chown(Number(stat.uid), Number(stat.gid));

@@ -1,6 +1,6 @@
 import { strFromU8 } from "fflate";
 import { type Document, DocumentError } from "../document.ts";
-import { all, first, type Parts, partName, textIn, xmlOf } from "../xml.ts";
+import { all, factIn, first, type Parts, partName, xmlOf } from "../xml.ts";
 
 const MAX_NAME = 100;
 
@@ -31,15 +31,11 @@ export function epubDocument(parts: Parts): Document {
     return part === undefined ? [] : [strFromU8(part)];
   });
   if (chapters.length === 0) throw new DocumentError("it has no chapters");
-  const of = (name: string) => {
-    const element = first(book, name);
-    return (element && textIn(element).trim()) || undefined;
-  };
   return {
     label: "EPUB book",
     unit: "chapter",
     parts: chapters.map((html) => ({ name: titleOf(html), html: bodyOf(html) })),
-    facts: { title: of("dc:title"), creator: of("dc:creator") },
+    facts: { title: factIn(book, "dc:title"), creator: factIn(book, "dc:creator") },
   };
 }
 

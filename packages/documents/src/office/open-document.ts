@@ -1,11 +1,12 @@
 import { type Document, DocumentError, type DocumentPart } from "../document.ts";
 import {
   all,
+  elementsIn,
   escaped,
+  factIn,
   first,
   type Parts,
   tableOf,
-  textIn,
   type XmlElement,
   xmlOf,
 } from "../xml.ts";
@@ -40,11 +41,11 @@ export function openDocument(parts: Parts): Document {
   const body = content && first(content, "office:body");
   if (body === undefined) throw new DocumentError("it has no content");
   const meta = xmlOf(parts, "meta.xml");
-  const of = (name: string) => {
-    const element = meta && first(meta, name);
-    return (element && textIn(element).trim()) || undefined;
+  const facts = {
+    title: factIn(meta, "dc:title"),
+    creator: factIn(meta, "dc:creator"),
+    modified: factIn(meta, "dc:date"),
   };
-  const facts = { title: of("dc:title"), creator: of("dc:creator"), modified: of("dc:date") };
   const sheets = first(body, "office:spreadsheet");
   if (sheets !== undefined)
     return { label: "OpenDocument spreadsheet", unit: "sheet", parts: sheetsIn(sheets), facts };
@@ -106,21 +107,18 @@ function elementHtml(element: XmlElement): string {
 
 /** The rows of a table itself, not those of tables in its cells. */
 function rowsOf(table: XmlElement): XmlElement[] {
-  return childrenOf(table).flatMap((child) => {
+  return elementsIn(table).flatMap((child) => {
     if (child.name === "table:table-row") return [child];
     return /^table:table-(?:header-rows|rows|row-group)$/.test(child.name) ? rowsOf(child) : [];
   });
 }
 
-const childrenOf = (element: XmlElement): XmlElement[] =>
-  element.children.filter((child): child is XmlElement => child.type === "tag");
-
 const cellsOf = (row: XmlElement): XmlElement[] =>
-  childrenOf(row).filter(({ name }) => /^table:(?:covered-)?table-cell$/.test(name));
+  elementsIn(row).filter(({ name }) => /^table:(?:covered-)?table-cell$/.test(name));
 
 function sheetsIn(spreadsheet: XmlElement): DocumentPart[] {
   let cells = 0;
-  const tables = childrenOf(spreadsheet).filter(({ name }) => name === "table:table");
+  const tables = elementsIn(spreadsheet).filter(({ name }) => name === "table:table");
   return tables.map((table) => {
     const rows: string[][] = [];
     // Empty rows and cells count only if something follows them: a sheet usually ends with a million of them.

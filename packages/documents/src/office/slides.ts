@@ -1,6 +1,7 @@
 import type { DocumentPart } from "../document.ts";
 import {
   all,
+  elementsIn,
   escaped,
   first,
   type Parts,
@@ -78,9 +79,6 @@ function shapesHtml(tree: XmlElement, slide: Slide): string {
     })
     .join("");
 }
-
-const elementsIn = (element: XmlElement): XmlElement[] =>
-  element.children.filter((child): child is XmlElement => child.type === "tag");
 
 function textHtml(shape: XmlElement, slide: Slide): string {
   const place = first(shape, "p:ph");

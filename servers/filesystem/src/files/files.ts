@@ -5,7 +5,7 @@ import { Documents } from "./read/documents.ts";
 import { Threads } from "./threads/thread-pool.ts";
 import { Watchers } from "./watch.ts";
 
-export interface FilesOptions {
+interface FilesOptions {
   readonly guard: PathGuard;
   /** How many days a change is kept; 0: only until its call ends. */
   readonly journalDays?: number;

@@ -4,8 +4,8 @@ import { counted, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import type { Pair } from "./pattern.ts";
 import type { Deletion, Plan } from "./plan.ts";
-import type { Outcome } from "./run.ts";
 import { describe, entriesOf } from "./state.ts";
+import type { Outcome } from "./step.ts";
 import type { Receipt } from "./store.ts";
 
 /** Characters for the lines of a preview, and of the answer after the change. */
@@ -41,7 +41,7 @@ export function namedList(paths: readonly string[]): string {
 }
 
 /**
- * Asks the user before something is lost for good, because nothing is kept.
+ * Asks the user before something is lost permanently, because nothing is kept.
  *
  * @param loss.what exactly, after the path: ` (3 B)`
  */

@@ -7,7 +7,7 @@ import type { Change, RecordedStep } from "./record.ts";
 /** Characters of a response reserved for text other than the changes. */
 const PAGE_CHARS = 300;
 
-export interface ListChanges {
+interface ListChanges {
   readonly path?: string | undefined;
   readonly limit: number;
   /** Maximum characters of the answer, which limits the number of changes. */

@@ -16,7 +16,7 @@ export interface Pair {
   readonly to: string;
 }
 
-export interface PairRequest {
+interface PairRequest {
   readonly source: string;
   readonly destination: string;
   readonly signal?: AbortSignal | undefined;

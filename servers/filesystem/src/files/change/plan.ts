@@ -4,11 +4,13 @@ import { type GuardedPlace, type PathGuard, temporaryName } from "@refmcp/bounda
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
-import { notThere, orNothing, placeOf, withDirectory } from "../open-path.ts";
+import { notThere, placeOf, withDirectory } from "../open-path.ts";
+import { requireOrdinary } from "./keep.ts";
+import { missingDirectoriesOf } from "./missing-directories.ts";
 import { MAX_PLANNED, matchedPairs, matches, type Pair } from "./pattern.ts";
 import type { Subject } from "./record.ts";
-import { requireOrdinary, type Step } from "./run.ts";
 import { type Content, contentOf, entriesOf } from "./state.ts";
+import type { Step } from "./step.ts";
 
 const MAX_PROBLEMS = 10;
 
@@ -27,7 +29,7 @@ export interface Plan {
   readonly replaced: { readonly count: number; readonly bytes: number; readonly path: string };
 }
 
-export interface MoveRequest {
+interface MoveRequest {
   readonly action: "move" | "copy";
   /** A path or a glob whose captures the destination contains; or else `moves`, which are several of both. */
   readonly source?: string | undefined;
@@ -224,27 +226,6 @@ function outerOf(key: string, pairs: ReadonlyMap<string, Checked>): Checked | un
     if (pair !== undefined) return pair;
   }
   return undefined;
-}
-
-/** The missing directories of a path, outermost first. */
-export async function missingDirectories(guard: PathGuard, path: string) {
-  return missingDirectoriesOf(guard)(path);
-}
-
-/** The same for many paths; each directory is looked up once. */
-function missingDirectoriesOf(guard: PathGuard) {
-  const known = new Map<string, readonly string[]>();
-  return async function find(path: string): Promise<readonly string[]> {
-    const before = known.get(path);
-    if (before !== undefined) return before;
-    const isThere = guard.contains(path) && (await guard.exists(path));
-    const directory = isThere ? await guard.openDirectory(path).catch(orNothing) : undefined;
-    await directory?.close();
-    const isTop = dirname(path) === path;
-    const missing = directory === undefined && !isTop ? [...(await find(dirname(path))), path] : [];
-    known.set(path, missing);
-    return missing;
-  };
 }
 
 /** Orders moves so that each finds its destination free; a circle goes through a temporary name. */

@@ -15,8 +15,6 @@ const action = z.enum([
   "undo",
 ]);
 
-export type Action = z.output<typeof action>;
-
 /**
  * The fingerprint of a path after a step, which must be the same when the step is undone. A file that was moved, or is
  * very large, is known by its size and time; of a directory that was copied or restored (`tree`), everything below it

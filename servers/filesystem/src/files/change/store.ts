@@ -68,7 +68,7 @@ function idAt(time: number): string {
   return time.toString(36).padStart(9, "0");
 }
 
-export interface StoreOptions {
+interface StoreOptions {
   /** Candidate directories in order of preference; see `stateDirectories`. */
   readonly directories: readonly string[];
   readonly allowed: AllowedDirectories;
@@ -398,7 +398,7 @@ export class Store {
   }
 }
 
-export interface ImagePlace {
+interface ImagePlace {
   readonly directory: string;
   /** Whether an entry only has to be renamed to it. */
   readonly isSameDisk: boolean;
@@ -482,24 +482,28 @@ export class Recording {
   }
 
   /**
-   * Runs the work of one step. If it fails, the step is not recorded, and its images are erased, so what was renamed to
-   * one must have been renamed back.
+   * Runs the work of one step. If it fails or returns nothing, the step is not recorded, and its images are erased, so
+   * what was renamed to one must have been renamed back.
    */
-  async attempt<Value>(work: () => Promise<Value>): Promise<Value> {
+  async attempt<Value>(work: () => Promise<Value | undefined>): Promise<Value | undefined> {
     const [count, length, images] = [this.steps.length, this.#length, this.#images.length];
+    let made: Value | undefined;
     try {
-      return await work();
-    } catch (error) {
-      this.steps.length = count;
-      if (this.#length > length) {
-        if (length > 0) truncateSync(this.#file(0), length);
-        else rmSync(this.#file(0), { force: true });
-      }
-      this.#length = length;
-      for (const image of this.#images.slice(images))
-        rmSync(image, { recursive: true, force: true });
-      throw error;
+      made = await work();
+      return made;
+    } finally {
+      if (made === undefined) this.#forget(count, length, images);
     }
+  }
+
+  #forget(count: number, length: number, images: number): void {
+    this.steps.length = count;
+    if (this.#length > length) {
+      if (length > 0) truncateSync(this.#file(0), length);
+      else rmSync(this.#file(0), { force: true });
+    }
+    this.#length = length;
+    for (const image of this.#images.slice(images)) rmSync(image, { recursive: true, force: true });
   }
 
   /** Completes the record; undefined if no step was made. */
@@ -607,7 +611,7 @@ function pathsOf({ path, destination, steps }: Change): string[] {
 }
 
 /** A change that cannot be recorded is not made, since the caller relies on undo. */
-export function notRecorded(journal: string, cause: unknown): ToolError {
+function notRecorded(journal: string, cause: unknown): ToolError {
   const code = errorCode(cause);
   const reason = code === undefined ? "" : ` (${code})`;
   const message = `The change was not made, because it could not be recorded in ${journal}${reason}.`;

@@ -10,7 +10,7 @@ const ALLOWED =
   "$0, $1 …, $$, {name}, {stem}, {ext}, each also as {name:lower} or {name:upper}, {n} or {n:001} for a number, and {mtime:yyyy-MM-dd} (yyyy, MM, dd, HH, mm)";
 
 /** What a template is filled in with: a file's name, its captures, its number from 0, and when it was last modified. */
-export interface TemplateValues {
+interface TemplateValues {
   readonly name: string;
   readonly captures: readonly string[];
   readonly index: number;

@@ -5,16 +5,17 @@ import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { openIfThere, placeOf, withFile, withPlace } from "../open-path.ts";
 import { hashOf, readAt } from "../read/bytes.ts";
-import { missingDirectories } from "./plan.ts";
 import type { Change, RecordedStep } from "./record.ts";
-import { changedSince, make, type RunOptions, run, type Step } from "./run.ts";
+import { type Covered, isMadeDirectory, type Reversal, reversalOf, settle } from "./reversal.ts";
+import { run } from "./run.ts";
 import { isStill, stateOf } from "./state.ts";
-import type { Receipt, Recording } from "./store.ts";
+import { changedSince, type RunOptions } from "./step.ts";
+import type { Receipt } from "./store.ts";
 
 /** How many steps that cannot be undone are named. */
 const MAX_NAMED = 3;
 
-export interface UndoOptions extends RunOptions {
+interface UndoOptions extends RunOptions {
   /** Of a change of many files: undoes the others if some have changed since. */
   readonly skipChanged?: boolean;
 }
@@ -65,16 +66,6 @@ async function undoSteps(files: Files, change: Change, options: UndoOptions) {
   return { done: (isOne ? only.done : `${counted(done.length, "step")} undone.`) + left, receipt };
 }
 
-const isMadeDirectory = (step: RecordedStep) =>
-  step.kind === "put" && step.after.type === "empty directory" && step.image === undefined;
-
-/** The steps that undo one step, and what to say about it. */
-interface Reversal {
-  readonly step: RecordedStep;
-  readonly steps: readonly Step[];
-  readonly done: string;
-}
-
 interface Blocked {
   readonly step: RecordedStep;
   readonly error: ToolError;
@@ -91,51 +82,13 @@ async function checked(files: Files, change: Change, signal: AbortSignal | undef
     try {
       if (index === 0 && change.interrupted && (await wasNotMade(files, step, signal))) continue;
       await check(files, change, step, isCovered, signal);
-      ready.push(await reversalOf(files, change.id, step, isCovered));
+      ready.push(await reversalOf(files.guard, change.id, step, isCovered));
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       blocked.push({ step, error });
     }
   }
   return { ready, blocked };
-}
-
-/**
- * Undoes what a failed call has changed so far, newest first, and removes its record.
- *
- * @throws ToolError of the first step that could not be undone, after all others were
- */
-export async function takeBack(files: Files, recording: Recording): Promise<void> {
-  const settled = new Set<string>();
-  const undoing = await files.store.begin({ action: "undo", path: recording.path });
-  let failed: ToolError | undefined;
-  for (const step of recording.steps.toReversed()) {
-    const isCovered = settle(settled, step);
-    try {
-      const { steps } = await reversalOf(files, recording.id, step, isCovered);
-      for (const reverse of steps) await make(files, undoing, reverse);
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
-      failed ??= error;
-    }
-  }
-  await undoing.drop();
-  if (failed !== undefined) throw failed;
-  await recording.drop();
-}
-
-/** Whether a later step of the same change, which is undone before, changed the path of a step; so its state is known. */
-interface Covered {
-  readonly result: boolean;
-  /** The same for the path that a move left. */
-  readonly origin: boolean;
-}
-
-function settle(settled: Set<string>, step: RecordedStep): Covered {
-  const result = step.kind === "rename" ? step.to : step.path;
-  const isCovered = { result: settled.has(result), origin: settled.has(step.path) };
-  settled.add(result).add(step.path);
-  return isCovered;
 }
 
 /** Throws if a step cannot be undone now; changes nothing. */
@@ -183,59 +136,6 @@ async function check(
 
 function occupied(path: string): ToolError {
   return failure("occupied", `${named(path)} already exists.`);
-}
-
-async function reversalOf(
-  { guard }: Files,
-  change: string,
-  step: RecordedStep,
-  isCovered: Covered,
-): Promise<Reversal> {
-  const { path } = step;
-  const requires = (at: string) =>
-    isCovered.result || !("after" in step) ? undefined : { path: at, state: step.after, change };
-  const parents = async () =>
-    (await missingDirectories(guard, dirname(path))).map(
-      (path): Step => ({ kind: "put", path, content: { kind: "directory" } }),
-    );
-  const put = (path: string, image: string): Step => ({
-    kind: "put",
-    path,
-    content: { kind: "image", image },
-  });
-  const content = `${named(path)} was restored to its previous content.`;
-  if (step.kind === "rename") {
-    const { to, image } = step;
-    const back: Step = {
-      kind: "rename",
-      path: to,
-      to: path,
-      overwrite: false,
-      requires: requires(to),
-    };
-    const displaced = image === undefined ? [] : [put(to, image)];
-    const and =
-      image === undefined ? "" : `, and the file it had replaced at ${named(to)} was restored`;
-    const done = `${named(path)} was moved back${and}.`;
-    return { step, steps: [...(await parents()), back, ...displaced], done };
-  }
-  if (step.kind === "append") {
-    const { from, size_after: size = from } = step;
-    return { step, steps: [{ kind: "cut", path, from, size }], done: content };
-  }
-  if (step.kind === "cut") {
-    const { image } = step;
-    return { step, steps: [{ kind: "append", path, bytes: { image } }], done: content };
-  }
-  if (step.image !== undefined) {
-    const back = { ...put(path, step.image), requires: requires(path) };
-    const done = step.after.type === "nothing" ? `${named(path)} was restored.` : content;
-    return { step, steps: [...(await parents()), back], done };
-  }
-  const isOptional = step.after.type === "empty directory";
-  const remove = { kind: "put", path, content: { kind: "nothing", isOptional } } as const;
-  const steps = [isOptional ? remove : { ...remove, requires: requires(path) }];
-  return { step, steps, done: `${named(path)} was removed.` };
 }
 
 /**

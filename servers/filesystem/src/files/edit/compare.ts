@@ -19,7 +19,7 @@ export interface CompareRequest {
 }
 
 /** A diff, and other differences than lines (`encoding`, `byte order mark`, `line endings`). Paths are absolute. */
-export type Comparison = Diff & { from: string; to: string; forms: readonly string[] };
+type Comparison = Diff & { from: string; to: string; forms: readonly string[] };
 
 /**
  * The unified diff from one text file or document to another, whatever their encodings and line endings.
@@ -125,7 +125,7 @@ async function contentsOf(files: Files, id: string, step: RecordedStep) {
 }
 
 const contentNow = (files: Files, path: string) =>
-  readBefore(files, path, { max: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
+  readBefore(files.guard, path, { max: MAX_EDIT_BYTES, hash: false }).catch(() => undefined);
 
 async function contentAfter(files: Files, id: string, path: string, hash: string) {
   const now = await contentNow(files, path);

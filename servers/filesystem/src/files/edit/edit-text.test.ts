@@ -47,7 +47,7 @@ describe("editText", () => {
     ).toThrow("at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 5 more");
   });
 
-  it("changes no byte outside of what differs, whatever the line endings", () => {
+  it("changes only what differs, whatever the line endings", () => {
     const edit = (text: string, oldText: string, newText: string) =>
       editText("f", text, [{ oldText, newText }], { replace_all: false }).text;
     expect(edit("a\r\nb\nc\r\n", "a\nb\nc", "a\nB\nc")).toBe("a\r\nB\nc\r\n");

@@ -33,7 +33,7 @@ const JOINED = 10_000;
 
 /**
  * Applies the edits in order, each to the result of the previous ones. Line endings of the edits match any in the
- * text; outside of what differs, no character changes.
+ * text; other than in what differs, no character changes.
  *
  * @returns `missing`: the indexes of edits that matched nothing
  * @throws ToolError `not_found` with the closest place, `invalid` for an empty or ambiguous `oldText`

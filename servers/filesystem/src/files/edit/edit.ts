@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
 import { grouped, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { receiptText } from "../change/answer.ts";
-import { run, type Step } from "../change/run.ts";
+import { run } from "../change/run.ts";
+import type { Step } from "../change/step.ts";
 import type { Receipt } from "../change/store.ts";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
@@ -37,7 +38,7 @@ export interface EditRequest extends EditOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type Edited = Awaited<ReturnType<typeof edit>>;
+type Edited = Awaited<ReturnType<typeof edit>>;
 
 /**
  * Replaces parts of a text file, all edits or none. Encoding, byte order mark and line endings are preserved;
@@ -104,7 +105,7 @@ async function planEdit(files: Files, path: string, request: EditRequest) {
  *   beyond 32 MiB
  */
 async function readEditable(files: Files, path: string) {
-  const before = await readBefore(files, path, { max: MAX_EDIT_BYTES, hash: false });
+  const before = await readBefore(files.guard, path, { max: MAX_EDIT_BYTES, hash: false });
   if (before === undefined) return undefined;
   const { bytes, stat } = before;
   if (bytes === undefined) {
@@ -121,7 +122,7 @@ async function readEditable(files: Files, path: string) {
   return { before, bytes, form };
 }
 
-export interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
+interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
   /** Selects files below the directory `path`; ignored files are excluded. */
   readonly glob: string;
 }
@@ -170,7 +171,7 @@ async function editsIn(
   edits: readonly Edit[],
   isRegex: boolean,
 ): Promise<readonly Edit[]> {
-  const before = await readBefore(files, path, { max: MAX_EDIT_BYTES, hash: false });
+  const before = await readBefore(files.guard, path, { max: MAX_EDIT_BYTES, hash: false });
   const content = before?.bytes && (await textOf(before.bytes));
   if (content === undefined) return [];
   const text = withLf(content.text);

@@ -1,7 +1,7 @@
-export type LineEnd = "\n" | "\r\n" | "\r";
+type LineEnd = "\n" | "\r\n" | "\r";
 
 /** The lines of a text with LF line endings, and where they are in the original. */
-export interface LfView {
+interface LfView {
   readonly text: string;
   /** The position in the original. */
   toOriginal(at: number): number;

@@ -1,8 +1,9 @@
 import { dirname } from "node:path";
 import { sized, ToolError } from "@refmcp/boundary/answer";
 import { changeAnswer } from "../change/answer.ts";
-import { missingDirectories } from "../change/plan.ts";
-import { run, type Step } from "../change/run.ts";
+import { missingDirectories } from "../change/missing-directories.ts";
+import { run } from "../change/run.ts";
+import type { Step } from "../change/step.ts";
 import { Streamed } from "../change/streamed.ts";
 import { failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
@@ -113,7 +114,11 @@ async function writeLocked(
 ) {
   const { mode, expected_hash, signal } = request;
   const max = mode === "append" || pieces !== undefined ? 0 : MAX_HELD_BYTES;
-  const before = await readBefore(files, path, { max, hash: expected_hash !== undefined, signal });
+  const before = await readBefore(files.guard, path, {
+    max,
+    hash: expected_hash !== undefined,
+    signal,
+  });
   if (mode === "create" && before !== undefined) {
     const what = `${named(path)} already exists; mode create only writes new files.`;
     throw failure("create_only", what);

@@ -1,9 +1,8 @@
 import { createHash, type Hash, hash } from "node:crypto";
 import type { Stats } from "node:fs";
-import type { GuardedFile } from "@refmcp/boundary";
+import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
-import type { Files } from "../files.ts";
 import { openIfThere } from "../open-path.ts";
 
 export const CHUNK_BYTES = 1024 * 1024;
@@ -74,7 +73,7 @@ export interface Before {
  * @param options.max maximum bytes; larger content is only hashed, and only if `hash` is set
  */
 export async function readBefore(
-  { guard }: Files,
+  guard: PathGuard,
   path: string,
   { max, hash, signal }: { max: number; hash: boolean; signal?: AbortSignal | undefined },
 ): Promise<Before | undefined> {

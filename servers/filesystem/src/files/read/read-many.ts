@@ -14,7 +14,7 @@ const TAG = "=== 0123456789abcdef";
 /** The maximum length of the first and the last line of the answer. */
 const ENDS_CHARS = 300;
 
-export interface ReadManyOptions {
+interface ReadManyOptions {
   readonly maxChars: number;
   readonly signal?: AbortSignal | undefined;
 }

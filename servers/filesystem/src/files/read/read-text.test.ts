@@ -7,13 +7,17 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../../../vitest.long.ts";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
-import type { ReadTextOptions } from "./read-text.ts";
+import type { readText } from "./read-text.ts";
 import { factsLine } from "./read-text.ts";
 
 const LINES = Array.from({ length: 1000 }, (_, index) => `line ${index + 1}`);
 const TEXT = `${LINES.join("\n")}\n`;
 
-function read(files: Scratch["files"], path: string, options: Partial<ReadTextOptions> = {}) {
+function read(
+  files: Scratch["files"],
+  path: string,
+  options: Partial<Parameters<typeof readText>[2]> = {},
+) {
   return files.readText(path, { maxChars: 20_000, ...options });
 }
 
@@ -77,7 +81,7 @@ describe("readText", () => {
     const content = `${TEXT}${"x".repeat(5000)}\n${"😀".repeat(3000)}\nend without a line end`;
     const path = await put("a.txt", content);
     let text = "";
-    let range: Partial<ReadTextOptions> | undefined = {};
+    let range: Partial<Parameters<typeof readText>[2]> | undefined = {};
     for (let calls = 0; range !== undefined && calls < 100; calls++) {
       const part = await read(files, path, { ...range, maxChars: 1001 });
       expect(part.text.length).toBeLessThanOrEqual(1001);

@@ -30,7 +30,7 @@ export function textChars(budget: number, isRange: boolean): number {
 /** If few lines are requested, this many characters per line are read first, before the maximum. */
 const LIKELY_LINE_CHARS = 200;
 
-export interface ReadTextOptions extends TextRange {
+interface ReadTextOptions extends TextRange {
   readonly lineNumbers?: boolean | undefined;
   readonly encoding?: Encoding | undefined;
   readonly maxChars: number;

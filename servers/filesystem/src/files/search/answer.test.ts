@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { searchAnswer } from "./answer.ts";
-import type { TextMatches } from "./search.ts";
+import type { TextMatches } from "./text-search.ts";
 
 describe("pages of text", () => {
   it("cuts long lines around the match", async () => {

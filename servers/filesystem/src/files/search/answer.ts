@@ -4,24 +4,19 @@ import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { comparePaths } from "../tree/path-order.ts";
 import type { MatchedLine } from "./match-lines.ts";
-import { DONE, type FoundFile, type TextMatches, type TextSearch } from "./search.ts";
+import {
+  DONE,
+  type FoundFile,
+  type SearchPage,
+  type ShownFile,
+  type TextMatches,
+  type TextSearch,
+} from "./text-search.ts";
 
 /** The names of documents that were not searched are shown up to this many. */
 const MAX_NAMED = 5;
 /** Characters of an answer reserved for text other than its files and cursor. */
 const FRAME = 1_000;
-
-interface ShownFile {
-  path: string;
-  /** The number of matching lines; only in mode `counts`. */
-  lines?: number;
-  matches?: MatchedLine[];
-}
-
-export interface SearchPage {
-  files: ShownFile[];
-  next_cursor?: string;
-}
 
 /**
  * As many of the found files, and their lines, as fit into an answer.

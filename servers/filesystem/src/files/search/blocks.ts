@@ -34,7 +34,7 @@ export interface Block {
   readonly text: string;
 }
 
-export function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding): Block {
+function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding): Block {
   let text: string | undefined;
   return {
     bytes,

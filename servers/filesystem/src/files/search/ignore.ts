@@ -141,7 +141,7 @@ interface IgnoreLine {
 }
 
 /** The lines of a `.gitignore` or `.ignore` that contain rules, in NFC. */
-export function parseIgnoreLines(text: string): IgnoreLine[] {
+function parseIgnoreLines(text: string): IgnoreLine[] {
   const lines = text
     .replace(/^\uFEFF/, "")
     .normalize("NFC")

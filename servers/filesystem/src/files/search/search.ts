@@ -8,54 +8,14 @@ import type { Files } from "../files.ts";
 import { directoryAt, orRefused, withFile } from "../open-path.ts";
 import { FileBatch } from "../threads/file-batch.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
-import { type Report, reporter } from "../tree/reporter.ts";
+import { reporter } from "../tree/reporter.ts";
 import { type Met, walk } from "../tree/walk.ts";
-import { listOf, pageOf, type SearchPage } from "./answer.ts";
+import { listOf, pageOf } from "./answer.ts";
 import { compileGlob } from "./glob.ts";
 import { ignoreRules } from "./ignore.ts";
 import type { MatchedLine, MatchRequest } from "./match-lines.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
-
-export interface TextSearch {
-  readonly path: string;
-  readonly pattern: string;
-  /** Matches the pattern literally, not as a regular expression. */
-  readonly literal: boolean;
-  readonly ignore_case: boolean;
-  /** Which files to search; all if omitted. */
-  readonly glob?: string | undefined;
-  readonly include_ignored: boolean;
-  /** Whether to return lines, only their matched texts, files, or the number of lines per file. */
-  readonly mode: "content" | "matches" | "files" | "counts";
-  /** How many lines to show before and after each. */
-  readonly context: number;
-  /** Lines in the modes `content` and `matches`, files in the others. */
-  readonly limit: number;
-  readonly budget: number;
-  readonly cursor?: string | undefined;
-  readonly budgetMs?: number;
-  /** After this time, only documents whose text is in memory are searched. */
-  readonly documentsMs?: number;
-  readonly signal?: AbortSignal;
-  /** Gets the number of files that were searched. */
-  readonly progress?: Report;
-}
-
-export interface TextMatches extends SearchPage {
-  /** Over all pages; absent on later pages. */
-  total_files?: number;
-  total_lines?: number;
-  notes?: string[];
-}
-
-/** A file with matching lines. */
-export interface FoundFile {
-  /** Below the searched directory; "" is the searched file itself. */
-  readonly path: string;
-  /** The first lines; fewer than `total` if they are not all needed. */
-  readonly lines: readonly MatchedLine[];
-  readonly total: number;
-}
+import { DONE, type FoundFile, type TextMatches, type TextSearch } from "./text-search.ts";
 
 const BUDGET_MS = 40_000;
 const DOCUMENTS_MS = 25_000;
@@ -63,8 +23,6 @@ const WIDTH = 300;
 /** How many batches may wait for a thread before the walk pauses. */
 const WAITING = 4;
 
-/** The last line that was shown; `DONE` if the whole file was. */
-export const DONE = Number.MAX_SAFE_INTEGER;
 const position = z.tuple([z.string(), z.number()]);
 
 /**

@@ -27,7 +27,7 @@ function tick(file?: number): void {
   Atomics.add(progress, 0, 1);
 }
 
-export interface SearchWork {
+interface SearchWork {
   readonly pattern: TextPattern;
   /** See `FileBatch.text`; the caller keeps its directories open. */
   readonly files: string;
@@ -35,12 +35,12 @@ export interface SearchWork {
 }
 
 /** The matches of a batch: only of files with some. Their lines are only the first of the whole batch. */
-export interface BatchMatches {
+interface BatchMatches {
   readonly found: readonly ({ readonly index: number } & Pick<FileMatches, "lines" | "total">)[];
   readonly binary: number;
 }
 
-export interface SearchOneWork {
+interface SearchOneWork {
   readonly pattern: TextPattern;
   /** A descriptor of this process, which the caller keeps open until the answer, or the text of a document. */
   readonly from: number | Pick<ConvertedDocument, "bytes" | "marks">;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
-import { drawTree, type TreeRequest } from "./directory-tree.ts";
+import { drawTree } from "./directory-tree.ts";
 
 async function drawn(
   tree: Tree,
-  request: Partial<TreeRequest> = {},
+  request: Partial<Parameters<typeof drawTree>[1]> = {},
   ignored: string[] = [],
 ): Promise<string[]> {
   const text = await drawTree(

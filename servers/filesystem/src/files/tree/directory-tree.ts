@@ -7,7 +7,7 @@ import { compileExclusion, type Exclusion } from "../search/glob.ts";
 import { type IgnoreRules, ignoreRules } from "../search/ignore.ts";
 import { type Report, reporter } from "./reporter.ts";
 
-export interface TreeRequest {
+interface TreeRequest {
   readonly path: string;
   readonly max_depth: number;
   readonly max_entries: number;

@@ -235,7 +235,7 @@ function more(page: { next_cursor?: string | undefined; notes?: readonly string[
   ];
 }
 
-export interface NameSearch {
+interface NameSearch {
   readonly path: string;
   readonly pattern: string;
   readonly excludePatterns: readonly string[];

@@ -2,9 +2,13 @@ import { utimes } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
-import { type NameSearch, searchNames } from "./listings.ts";
+import { searchNames } from "./listings.ts";
 
-function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[] = []) {
+function search(
+  tree: Tree,
+  request: Partial<Parameters<typeof searchNames>[1]> = {},
+  ignored: string[] = [],
+) {
   return searchNames(
     { guard: tree.guard, ignored },
     {
@@ -24,7 +28,7 @@ function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[]
 /** The paths below the root. */
 async function paths(
   tree: Tree,
-  request: Partial<NameSearch> = {},
+  request: Partial<Parameters<typeof searchNames>[1]> = {},
   ignored: string[] = [],
 ): Promise<string[]> {
   const { matches } = await search(tree, request, ignored);

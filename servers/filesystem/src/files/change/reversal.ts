@@ -1,0 +1,83 @@
+import { dirname } from "node:path";
+import type { PathGuard } from "@refmcp/boundary";
+import { named } from "../errors.ts";
+import { missingDirectories } from "./missing-directories.ts";
+import type { RecordedStep } from "./record.ts";
+import type { Step } from "./step.ts";
+
+export const isMadeDirectory = (step: RecordedStep) =>
+  step.kind === "put" && step.after.type === "empty directory" && step.image === undefined;
+
+/** The steps that undo one step, and what to say about it. */
+export interface Reversal {
+  readonly step: RecordedStep;
+  readonly steps: readonly Step[];
+  readonly done: string;
+}
+
+/** Whether a later step of the same change, which is undone before, changed the path of a step; so its state is known. */
+export interface Covered {
+  readonly result: boolean;
+  /** The same for the path that a move left. */
+  readonly origin: boolean;
+}
+
+export function settle(settled: Set<string>, step: RecordedStep): Covered {
+  const result = step.kind === "rename" ? step.to : step.path;
+  const isCovered = { result: settled.has(result), origin: settled.has(step.path) };
+  settled.add(result).add(step.path);
+  return isCovered;
+}
+
+export async function reversalOf(
+  guard: PathGuard,
+  change: string,
+  step: RecordedStep,
+  isCovered: Covered,
+): Promise<Reversal> {
+  const { path } = step;
+  const requires = (at: string) =>
+    isCovered.result || !("after" in step) ? undefined : { path: at, state: step.after, change };
+  const parents = async () =>
+    (await missingDirectories(guard, dirname(path))).map(
+      (path): Step => ({ kind: "put", path, content: { kind: "directory" } }),
+    );
+  const put = (path: string, image: string): Step => ({
+    kind: "put",
+    path,
+    content: { kind: "image", image },
+  });
+  const content = `${named(path)} was restored to its previous content.`;
+  if (step.kind === "rename") {
+    const { to, image } = step;
+    const back: Step = {
+      kind: "rename",
+      path: to,
+      to: path,
+      overwrite: false,
+      requires: requires(to),
+    };
+    const displaced = image === undefined ? [] : [put(to, image)];
+    const and =
+      image === undefined ? "" : `, and the file it had replaced at ${named(to)} was restored`;
+    const done = `${named(path)} was moved back${and}.`;
+    return { step, steps: [...(await parents()), back, ...displaced], done };
+  }
+  if (step.kind === "append") {
+    const { from, size_after: size = from } = step;
+    return { step, steps: [{ kind: "cut", path, from, size }], done: content };
+  }
+  if (step.kind === "cut") {
+    const { image } = step;
+    return { step, steps: [{ kind: "append", path, bytes: { image } }], done: content };
+  }
+  if (step.image !== undefined) {
+    const back = { ...put(path, step.image), requires: requires(path) };
+    const done = step.after.type === "nothing" ? `${named(path)} was restored.` : content;
+    return { step, steps: [...(await parents()), back], done };
+  }
+  const isOptional = step.after.type === "empty directory";
+  const remove = { kind: "put", path, content: { kind: "nothing", isOptional } } as const;
+  const steps = [isOptional ? remove : { ...remove, requires: requires(path) }];
+  return { step, steps, done: `${named(path)} was removed.` };
+}
