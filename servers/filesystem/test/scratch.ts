@@ -22,8 +22,9 @@ import { completePath, readTail, readWhole } from "../src/files/read/resource.ts
 import { summarize } from "../src/files/read/summary.ts";
 import { searchText } from "../src/files/search/search.ts";
 import { drawTree } from "../src/files/tree/directory-tree.ts";
-import { listDirectory, searchNames } from "../src/files/tree/listings.ts";
+import { listDirectory } from "../src/files/tree/list-directory.ts";
 import { newestFiles } from "../src/files/tree/newest-files.ts";
+import { searchNames } from "../src/files/tree/search-names.ts";
 
 /** A temporary allowed directory with the domain; both are removed after the test. */
 export interface Scratch {

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, path, tool } from "../context.ts";
-import { listAnswer, listDirectory } from "../files/tree/listings.ts";
+import { listAnswer, listDirectory } from "../files/tree/list-directory.ts";
 
 export default tool({
   name: "list_directory_with_sizes",

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, excludePatterns, includeIgnored, path, tool } from "../context.ts";
-import { namesAnswer, searchNames } from "../files/tree/listings.ts";
+import { namesAnswer, searchNames } from "../files/tree/search-names.ts";
 
 export default tool({
   name: "search_files",

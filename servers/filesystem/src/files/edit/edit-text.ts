@@ -4,7 +4,7 @@ import { decode, encode, type TextForm } from "../read/text-encoding.ts";
 import { editPattern } from "../search/text-pattern.ts";
 import { closest } from "./closest-match.ts";
 import { diffTexts } from "./diff.ts";
-import { endAt, lfView, withEnds, withLf } from "./line-ends.ts";
+import { lfView, lineEndsOf, withEnds, withLf } from "./line-ends.ts";
 
 export interface Edit {
   readonly oldText: string;
@@ -107,11 +107,12 @@ function spliced(
 ): string {
   const joined: string[] = [];
   let parts: string[] = [];
+  const endOf = lineEndsOf(original);
   let at = 0;
   for (const match of matches) {
     const { start, end, text } = narrowed(lf, match);
     const [from, to] = [toOriginal(start), toOriginal(end)];
-    parts.push(original.slice(at, from), withEnds(text, endAt(original, from, to)));
+    parts.push(original.slice(at, from), withEnds(text, endOf(from, to)));
     at = to;
     if (parts.length < JOINED) continue;
     joined.push(parts.join(""));

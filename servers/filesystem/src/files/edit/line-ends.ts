@@ -28,13 +28,23 @@ export function withEnds(text: string, end: LineEnd): string {
   return end === "\n" ? text : text.replaceAll("\n", end);
 }
 
-/** The line ending that applies to a range: its first one, else the one before it, else the one after it. */
-export function endAt(text: string, start: number, end: number): LineEnd {
-  if (!text.includes("\n")) return text.includes("\r") ? "\r" : "\n";
-  const inside = text.indexOf("\n", start);
-  const before = start === 0 ? -1 : text.lastIndexOf("\n", start - 1);
-  const at = inside !== -1 && inside < end ? inside : before !== -1 ? before : inside;
-  return at > 0 && text[at - 1] === "\r" ? "\r\n" : "\n";
+/**
+ * The line ending that applies to a range of a text: its first one, else the one before it, else the one after it. The
+ * ranges must be given in order.
+ */
+export function lineEndsOf(text: string): (start: number, end: number) => LineEnd {
+  let before = -1;
+  let next = text.indexOf("\n");
+  const other = text.includes("\r") ? "\r" : "\n";
+  if (next === -1) return () => other;
+  return (start, end) => {
+    while (next !== -1 && next < start) {
+      before = next;
+      next = text.indexOf("\n", next + 1);
+    }
+    const at = next !== -1 && (next < end || before === -1) ? next : before;
+    return text[at - 1] === "\r" ? "\r\n" : "\n";
+  };
 }
 
 function countBelow(sorted: readonly number[], at: number): number {

@@ -118,11 +118,11 @@ async function searchDirectory(
 ): Promise<TextMatches> {
   const { include_ignored, glob, limit } = request;
   const cursors = cursorsFor(root.realPath, request, pattern);
-  const search = new DirectorySearch(files, root, request, pattern, deadline, cursors.after);
+  const { after } = cursors;
+  const search = new DirectorySearch({ files, root, request, pattern, deadline, after });
   const isWanted = glob === undefined ? undefined : compileGlob(glob);
   const ignore = include_ignored ? undefined : await ignoreRules(files.guard, root, files.ignored);
   const { signal } = deadline;
-  const { after } = cursors;
   const skipped = { links: 0, archives: 0 };
   let ignored = 0;
   try {
@@ -184,6 +184,17 @@ function notesOf(
   return notes.filter((note) => note !== false);
 }
 
+/** What a search of a directory works with. */
+interface Searched {
+  readonly files: Files;
+  readonly root: GuardedDirectory;
+  readonly request: TextSearch;
+  readonly pattern: TextPattern;
+  readonly deadline: Deadline;
+  /** The last line that earlier pages have shown. */
+  readonly after: { readonly path: string; readonly line: number } | undefined;
+}
+
 /** The files of a tree that contain a pattern. */
 class DirectorySearch {
   /** The first files with matches, in order. */
@@ -194,12 +205,7 @@ class DirectorySearch {
   /** Documents that could not be converted, or were left for another call. */
   readonly unread: string[] = [];
   readonly later: string[] = [];
-  readonly #files: Files;
-  readonly #root: GuardedDirectory;
-  readonly #request: TextSearch;
-  readonly #pattern: TextPattern;
-  readonly #deadline: Deadline;
-  readonly #after: { path: string; line: number } | undefined;
+  readonly #of: Searched;
   readonly #running = new Set<Promise<void>>();
   /** Documents take turns, since each one is open while it waits for its text. */
   readonly #turns: Promise<void>[];
@@ -208,20 +214,9 @@ class DirectorySearch {
   #turn = 0;
   #batch = new FileBatch();
 
-  constructor(
-    files: Files,
-    root: GuardedDirectory,
-    request: TextSearch,
-    pattern: TextPattern,
-    deadline: Deadline,
-    after: { path: string; line: number } | undefined,
-  ) {
-    this.#files = files;
-    this.#root = root;
-    this.#request = request;
-    this.#pattern = pattern;
-    this.#deadline = deadline;
-    this.#after = after;
+  constructor(searched: Searched) {
+    const { files, request } = searched;
+    this.#of = searched;
     this.#turns = Array.from({ length: files.threads.width }, () => Promise.resolve());
     this.#documentsEnd = performance.now() + (request.documentsMs ?? DOCUMENTS_MS);
     this.#done = reporter(request.progress);
@@ -230,7 +225,7 @@ class DirectorySearch {
 
   add(met: Met): void {
     // What the cursor's file has before its line was shown.
-    const isAlone = documentKind(met.name) !== undefined || met.path === this.#after?.path;
+    const isAlone = documentKind(met.name) !== undefined || met.path === this.#of.after?.path;
     if (isAlone) this.#addOne(met);
     else this.#batch.add(met);
     if (this.#batch.isFull) this.flush();
@@ -243,14 +238,14 @@ class DirectorySearch {
 
   flush(): void {
     const batch = this.#batch;
-    if (batch.paths.length === 0 || this.#deadline.signal.aborted) return;
+    if (batch.paths.length === 0 || this.#of.deadline.signal.aborted) return;
     this.#batch = new FileBatch();
     this.#start(this.#searchBatch(batch).finally(() => batch.release()));
   }
 
   /** For the walk, which waits if the threads are behind. */
   rest(): Promise<void> | undefined {
-    const isBehind = this.#running.size >= this.#files.threads.width + WAITING;
+    const isBehind = this.#running.size >= this.#of.files.threads.width + WAITING;
     return isBehind ? Promise.race(this.#running) : undefined;
   }
 
@@ -261,17 +256,21 @@ class DirectorySearch {
   }
 
   #start(work: Promise<void>): void {
-    const job = work.catch((error: unknown) => this.#deadline.abort(error));
+    const job = work.catch((error: unknown) => this.#of.deadline.abort(error));
     this.#running.add(job);
     void job.then(() => this.#running.delete(job));
   }
 
   async #searchBatch(batch: FileBatch): Promise<void> {
-    const { signal } = this.#deadline;
+    const { signal } = this.#of.deadline;
     const { paths, text } = batch;
-    const nameOf = (file: number) => join(this.#root.realPath, paths[file] ?? "");
-    const work = { pattern: this.#pattern, files: text, request: matchRequest(this.#request) };
-    const { found, binary } = await this.#files.threads.run("search", work, signal, nameOf);
+    const nameOf = (file: number) => join(this.#of.root.realPath, paths[file] ?? "");
+    const work = {
+      pattern: this.#of.pattern,
+      files: text,
+      request: matchRequest(this.#of.request),
+    };
+    const { found, binary } = await this.#of.files.threads.run("search", work, signal, nameOf);
     this.binary += binary;
     this.#done(paths.length);
     for (const { index, lines, total } of found)
@@ -288,10 +287,10 @@ class DirectorySearch {
 
   /** Searches a file that is opened through the guard: a document, a link, or a part of a file. */
   async #searchOne({ path, type }: Met, onSkipped?: () => void): Promise<void> {
-    const { signal } = this.#deadline;
+    const { signal } = this.#of.deadline;
     signal.throwIfAborted();
-    const { guard, documents, threads } = this.#files;
-    const at = join(this.#root.realPath, path);
+    const { guard, documents, threads } = this.#of.files;
+    const at = join(this.#of.root.realPath, path);
     const file = await guard.openFile(at).catch((error: unknown) => {
       onSkipped?.();
       return orRefused(error);
@@ -308,9 +307,14 @@ class DirectorySearch {
         return null;
       });
       if (document === null) return;
-      const line = this.#after?.path === path ? this.#after.line : 0;
-      const request = matchRequest(this.#request, line + 1);
-      const work = { pattern: this.#pattern, from: document ?? file.handle.fd, path: at, request };
+      const line = this.#of.after?.path === path ? this.#of.after.line : 0;
+      const request = matchRequest(this.#of.request, line + 1);
+      const work = {
+        pattern: this.#of.pattern,
+        from: document ?? file.handle.fd,
+        path: at,
+        request,
+      };
       const { lines, total, isBinary } = await threads.run("searchOne", work, signal);
       this.#done(1);
       if (isBinary) this.binary += 1;

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { utimes, writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { makeTree, type Tree } from "../../../test/tree.ts";
-import { type ListRequest, listDirectory } from "./listings.ts";
+import { listDirectory } from "./list-directory.ts";
 
-function list(tree: Tree, request: Partial<ListRequest> = {}) {
+function list(tree: Tree, request: Partial<Parameters<typeof listDirectory>[1]> = {}) {
   return listDirectory(tree, {
     path: tree.root,
     details: false,

@@ -6,7 +6,8 @@ import { makeTree } from "../../../test/tree.ts";
 import { getInfo, infoAnswer } from "../read/info.ts";
 import { summarize } from "../read/summary.ts";
 import { drawTree } from "./directory-tree.ts";
-import { listDirectory, searchNames } from "./listings.ts";
+import { listDirectory } from "./list-directory.ts";
+import { searchNames } from "./search-names.ts";
 
 const MANY = isLong ? 100_000 : 20_000;
 

@@ -2,7 +2,7 @@ import { utimes } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
-import { searchNames } from "./listings.ts";
+import { searchNames } from "./search-names.ts";
 
 function search(
   tree: Tree,
