@@ -66,7 +66,7 @@ it("finds lines, files and counts, in all of the first directory by default", as
     ),
   );
   expect(await search({ pattern: "预算" })).toBe(
-    `gbk.txt\n1:项目预算：4711\n[1 line in 1 file. ${note}]`,
+    `gbk.txt\n1:项目预算：4711，是去年的两倍，我们需要更多的资金。\n[1 line in 1 file. ${note}]`,
   );
   await put("c.txt", `${"x".repeat(1000)}needle\n`);
   expect(await search({ path: "c.txt" })).toMatch(/\n1 \(column 1001\):…x+needle\n/);
