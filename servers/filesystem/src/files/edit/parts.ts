@@ -1,8 +1,8 @@
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
-import { grouped } from "@refmcp/boundary/answer";
+import { grouped, type ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
-import { binary, chunksOf } from "../read/bytes.ts";
-import { formOf, sourceOf } from "../read/lines.ts";
+import { binary, CHUNK_BYTES } from "../read/bytes.ts";
+import { formOf, Lines, type Source, sourceOf } from "../read/lines.ts";
 import type { TextForm } from "../read/text-encoding.ts";
 
 /** Lines of a file, which become lines of another one. All parts of a call are of the same file. */
@@ -16,6 +16,7 @@ export interface Part {
 
 interface PartsSource {
   readonly file: GuardedFile;
+  readonly source: Source;
   readonly form: TextForm;
 }
 
@@ -37,7 +38,8 @@ export async function openParts(guard: PathGuard, parts: readonly Part[]): Promi
   }
   const file = await guard.openFile(path);
   try {
-    const form = await formOf(await sourceOf(file));
+    const source = await sourceOf(file);
+    const form = await formOf(source);
     if (form === undefined)
       throw binary(
         file.path,
@@ -49,7 +51,7 @@ export async function openParts(guard: PathGuard, parts: readonly Part[]): Promi
         `${named(file.path)} is not UTF-8, and its encoding can only be guessed (${form.encoding}); nothing was written.`,
       );
     }
-    return { file, form };
+    return { file, source, form };
   } catch (error) {
     await file.handle.close();
     throw error;
@@ -57,102 +59,69 @@ export async function openParts(guard: PathGuard, parts: readonly Part[]): Promi
 }
 
 /**
- * The text of all parts in order, in pieces, as UTF-8 and with the line endings of the file. A part whose last line has no
- * line ending gets one if another part follows.
+ * The text of all parts in order, in pieces, as it is in the file. A part whose last line has no line ending gets one if
+ * another part follows.
  *
  * @param notes gets what the caller should know about the parts.
+ * @throws ToolError `invalid` for a part that begins past the end, or text that is not valid in the file's encoding.
  */
 export async function* joined(
-  { file, form: { encoding, eol } }: PartsSource,
+  opened: PartsSource,
   parts: readonly Part[],
   notes: Set<string>,
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  if (!encoding.startsWith("utf-")) notes.add(`${named(file.path)} was read as ${encoding}.`);
-  const end = eol === "crlf" ? "\r\n" : "\n";
-  for (const [index, part] of parts.entries()) {
-    const { total, isEnded } = yield* linesOf(part, decoded(file, encoding, signal), end);
-    if (total !== undefined) checkRange(file.path, part, total, notes);
+  const { file, source, form } = opened;
+  if (!form.encoding.startsWith("utf-"))
+    notes.add(`${named(file.path)} was read as ${form.encoding}.`);
+  const lines = new Lines(source, form, signal);
+  const end = form.eol === "crlf" ? "\r\n" : form.eol === "cr" ? "\r" : "\n";
+  for (const [index, { from = 1, to = Number.POSITIVE_INFINITY }] of parts.entries()) {
+    const first = await lines.skip(lines.start, from - 1);
+    if (from > 1 && first.position >= source.size) throw pastEnd(file.path, from, first.lines);
+    let stop = source.size;
+    if (to < Number.POSITIVE_INFINITY) {
+      const last = await lines.skip(first.position, to - from + 1);
+      stop = last.position;
+      const total = from - 1 + last.lines;
+      if (total < to) notes.add(`${hasLines(file.path, total)}, fewer than ${grouped(to)}.`);
+    }
+    let isEnded = true;
+    for await (const text of decoded(opened, first.position, stop, signal)) {
+      if (text !== "") isEnded = text.endsWith(end.slice(-1));
+      yield text;
+    }
     if (!isEnded && index < parts.length - 1) yield end;
   }
 }
 
-/** @param total the lines of the file. @throws ToolError `invalid` for a part that begins past the end. */
-function checkRange(
-  path: string,
-  { from = 1, to = 0 }: Part,
-  total: number,
-  notes: Set<string>,
-): void {
-  const has = `${named(path)} has ${counted(total, "line")}`;
-  if (from > 1 && from > total) {
-    throw failure("past_end", `${has}; the part begins at line ${grouped(from)}.`, {
-      hint: total === 0 ? "The file is empty." : `Use lines from 1 to ${grouped(total)}.`,
-    });
-  }
-  if (to > total) notes.add(`${has}, fewer than ${grouped(to)}.`);
+const hasLines = (path: string, total: number): string =>
+  `${named(path)} has ${counted(total, "line")}`;
+
+function pastEnd(path: string, from: number, total: number): ToolError {
+  const hint = total === 0 ? "The file is empty." : `Use lines from 1 to ${grouped(total)}.`;
+  const what = `${hasLines(path, total)}; the part begins at line ${grouped(from)}.`;
+  return failure("past_end", what, { hint });
 }
 
-/** The text of a file; `\r\n` is never divided between two pieces. */
+/** The text of the bytes from `from` to `to`. */
 async function* decoded(
-  file: GuardedFile,
-  encoding: string,
+  { file, source, form: { encoding } }: PartsSource,
+  from: number,
+  to: number,
   signal?: AbortSignal,
 ): AsyncGenerator<string> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  let rest = "";
-  const piece = (bytes?: Uint8Array) => {
-    try {
-      return (
-        rest + (bytes === undefined ? decoder.decode() : decoder.decode(bytes, { stream: true }))
-      );
-    } catch (cause) {
-      throw failure(
-        "not_preserved",
-        `${named(file.path)} is not valid ${encoding} text throughout.`,
-        {
-          cause,
-        },
-      );
+  const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
+  try {
+    for (let at = from; at < to; at += CHUNK_BYTES) {
+      signal?.throwIfAborted();
+      const bytes = await source.read(at, Math.min(CHUNK_BYTES, to - at));
+      yield decoder.decode(bytes, { stream: true });
     }
-  };
-  for await (const bytes of chunksOf(file, signal)) {
-    const text = piece(bytes);
-    rest = text.endsWith("\r") ? "\r" : "";
-    yield rest === "" ? text : text.slice(0, -1);
+    yield decoder.decode();
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    const what = `${named(file.path)} is not valid ${encoding} text throughout.`;
+    throw failure("not_preserved", what, { cause });
   }
-  yield piece();
-}
-
-/**
- * The lines of a part, with `end` as their line ending.
- *
- * @returns `total`: the lines of the file, if its end was reached; whether the last piece ended its line.
- */
-async function* linesOf(
-  { from = 1, to = Number.POSITIVE_INFINITY }: Part,
-  pieces: AsyncIterable<string>,
-  end: string,
-): AsyncGenerator<string, { total: number | undefined; isEnded: boolean }> {
-  let line = 1;
-  let isOpen = false;
-  let isEnded = true;
-  for await (const piece of pieces) {
-    const text = piece.replace(/\r\n?/g, "\n");
-    let start = line >= from ? 0 : -1;
-    let stop = text.length;
-    for (let at = text.indexOf("\n"); at >= 0 && line <= to; at = text.indexOf("\n", at + 1)) {
-      line += 1;
-      if (line === from) start = at + 1;
-      if (line > to) stop = at + 1;
-    }
-    if (text !== "") isOpen = !text.endsWith("\n");
-    const found = start < 0 ? "" : text.slice(start, stop);
-    if (found !== "") {
-      isEnded = found.endsWith("\n");
-      yield end === "\n" ? found : found.replaceAll("\n", end);
-    }
-    if (line > to) return { total: undefined, isEnded };
-  }
-  return { total: isOpen ? line : line - 1, isEnded };
 }
