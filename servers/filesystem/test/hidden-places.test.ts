@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
 import { expect, it } from "vitest";
-import { hiddenPlaces } from "../src/files/change/store.ts";
+import { hiddenPlaces } from "../src/files/change/trash.ts";
 import { openFiles } from "../src/files/files.ts";
 import deleteFile from "../src/tools/delete-file.ts";
 import directoryTree from "../src/tools/directory-tree.ts";

@@ -8,7 +8,7 @@ import { listChanges } from "../src/files/change/list.ts";
 import { type Plan, planDeletion, planDirectories, planMoves } from "../src/files/change/plan.ts";
 import { run } from "../src/files/change/run.ts";
 import type { RunOptions } from "../src/files/change/step.ts";
-import { hiddenPlaces } from "../src/files/change/store.ts";
+import { hiddenPlaces } from "../src/files/change/trash.ts";
 import { undo } from "../src/files/change/undo.ts";
 import { compareFiles } from "../src/files/edit/compare.ts";
 import { edit, editMany } from "../src/files/edit/edit.ts";

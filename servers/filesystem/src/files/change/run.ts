@@ -6,6 +6,7 @@ import { append, cut } from "./append.ts";
 import { copyTo } from "./copy.ts";
 import { createDirectory, remove, restore, writeBytes } from "./put.ts";
 import type { Subject } from "./record.ts";
+import { type Recording, startRecording } from "./recording.ts";
 import { rename } from "./rename.ts";
 import { reversalOf, settle } from "./reversal.ts";
 import { isStill } from "./state.ts";
@@ -17,7 +18,7 @@ import {
   type RunOptions,
   type Step,
 } from "./step.ts";
-import type { Receipt, Recording } from "./store.ts";
+import type { Receipt } from "./store.ts";
 
 /** How many files are changed between two progress reports. */
 const PROGRESS_EVERY = 25;
@@ -34,7 +35,7 @@ export async function run(
   options: RunOptions = {},
 ): Promise<{ receipt: Receipt | undefined; outcomes: Outcome[] }> {
   const { signal, progress } = options;
-  const recording = await files.store.begin(subject);
+  const recording = await startRecording(files.store, subject);
   const total = steps.filter((step) => !isDirectoryStep(step)).length;
   const ofStep = { ...options, progress: total === 1 ? progress : undefined };
   const outcomes: Outcome[] = [];
@@ -66,7 +67,7 @@ export async function run(
  */
 async function takeBack(files: Files, recording: Recording): Promise<void> {
   const settled = new Set<string>();
-  const undoing = await files.store.begin({ action: "undo", path: recording.path });
+  const undoing = await startRecording(files.store, { action: "undo", path: recording.path });
   let failed: ToolError | undefined;
   for (const step of recording.steps.toReversed()) {
     const isCovered = settle(settled, step);

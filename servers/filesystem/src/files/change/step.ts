@@ -3,8 +3,9 @@ import type { PathGuard } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import type { State } from "./record.ts";
+import type { Recording } from "./recording.ts";
 import type { Content } from "./state.ts";
-import type { Recording, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 import type { Streamed } from "./streamed.ts";
 
 /** What a path gets. */

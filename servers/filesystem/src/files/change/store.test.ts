@@ -4,6 +4,7 @@ import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
 import { openDomain, scratch } from "../../../test/scratch.ts";
 import { type WriteRequest, write } from "../edit/write.ts";
+import { startRecording } from "./recording.ts";
 import { Store } from "./store.ts";
 
 function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
@@ -85,7 +86,7 @@ describe("the journal", () => {
     });
     await put("f", "x");
     const change = async () => {
-      const recording = await store.begin({ action: "edit", path: at("f") });
+      const recording = await startRecording(store, { action: "edit", path: at("f") });
       const { image } = recording.imageFor(at("f"), 50);
       await recording.copying(image, () => writeFile(image, "x".repeat(50)));
       await recording.write({ kind: "put", path: at("f"), after: { type: "nothing" }, image });
@@ -107,7 +108,7 @@ describe("the journal", () => {
     const open = (path: string) =>
       new Store({ directories: [state], allowed: allowlist(path), days: 30, maxChanges: 10 });
     const change = async (store: Store, path: string) => {
-      const recording = await store.begin({ action: "edit", path });
+      const recording = await startRecording(store, { action: "edit", path });
       await recording.write({ kind: "put", path, after: { type: "nothing" } });
       return (await recording.end())?.changeId ?? "";
     };

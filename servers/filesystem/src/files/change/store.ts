@@ -1,21 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import {
-  appendFileSync,
-  lstatSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { lstatSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
   type AllowedDirectories,
   ensureDirectory,
   errorCode,
-  type HiddenPlaces,
-  hiddenAt,
   openStateDirectory,
   ownDirectory,
   realPathOf,
@@ -24,9 +14,21 @@ import {
   within,
 } from "@refmcp/boundary";
 import { sized, type ToolError } from "@refmcp/boundary/answer";
-import * as z from "zod";
 import { failure, named } from "../errors.ts";
-import { type Change, parseRecord, type RecordedStep, recordLine, type Subject } from "./record.ts";
+import {
+  byId,
+  type Entry,
+  entriesIn,
+  IMAGE_NAME,
+  idAt,
+  journalsIn,
+  OWNER_NAME,
+  parsed,
+  recordName,
+  removeOrphans,
+} from "./journal-files.ts";
+import type { Change, RecordedStep } from "./record.ts";
+import { openTrash, TRASH } from "./trash.ts";
 
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
@@ -40,33 +42,6 @@ const RECENT_MS = 60_000;
 const ORPHAN_MS = 3_600_000;
 /** The disk space of a change without its images, in bytes. */
 const RECORD_BYTES = 4_096;
-
-/** The images of a root that is on another disk than the records. */
-const TRASH = ".refmcp-trash";
-/** Also the desktop's trash, on Linux and macOS: a model must not read or change what a user deleted. */
-const TRASH_NAMES =
-  /(?:^|[\\/])(?:\.Trash(?:-\d+)?|\.refmcp-trash|\.local[\\/]share[\\/]Trash)(?:[\\/]|$)/;
-
-/** What no tool may access: the records and images of this server, and every trash. */
-export function hiddenPlaces(stateDirectories: readonly string[]): HiddenPlaces {
-  const below = hiddenAt(stateDirectories.map((state) => join(state, "journal")));
-  return {
-    paths: below.paths,
-    hides: (realPath) => TRASH_NAMES.test(realPath) || below.hides(realPath),
-  };
-}
-
-const ID = "[0-9a-z]{9}-[0-9a-f]{6}";
-const RECORD_NAME = new RegExp(`^(${ID})\\.(\\d+)(?:\\.(${ID}))?\\.json$`);
-const IMAGE_NAME = new RegExp(`^(${ID})\\.\\d+$`);
-/** The file in a journal that names its directory. */
-const OWNER_NAME = "directory.json";
-const owner = z.object({ path: z.string(), days: z.number() });
-
-/** The beginning of the ids of this time; ids sort by time. */
-function idAt(time: number): string {
-  return time.toString(36).padStart(9, "0");
-}
 
 interface StoreOptions {
   /** Candidate directories in order of preference; see `stateDirectories`. */
@@ -90,14 +65,6 @@ export interface Receipt {
   readonly final: string | undefined;
   /** A note about the store for the user, only in the first answer. */
   readonly note?: string | undefined;
-}
-
-interface Entry {
-  readonly directory: string;
-  readonly id: string;
-  readonly name: string;
-  readonly bytes: number;
-  readonly undoes: string | undefined;
 }
 
 /**
@@ -126,16 +93,14 @@ export class Store {
     return this.#options.days > 0;
   }
 
-  /** Starts the record of a call that changes something. */
-  async begin(subject: Subject): Promise<Recording> {
-    const journal = await this.#journalFor(subject.path);
+  /** A new id; ids sort by time. */
+  nextId(): string {
     this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
-    const id = `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
-    return new Recording(this, { id, time: new Date().toISOString(), ...subject }, journal);
+    return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
   }
 
   /** The journal of the allowed directory around an absolute path. @throws ToolError `unavailable` */
-  async #journalFor(path: string): Promise<string> {
+  async journalFor(path: string): Promise<string> {
     const all = await this.#open(true);
     const roots = this.#options.allowed
       .directories()
@@ -404,205 +369,6 @@ interface ImagePlace {
   readonly isSameDisk: boolean;
 }
 
-/** The record of one call while it makes its steps, one after the other. */
-export class Recording {
-  readonly steps: RecordedStep[] = [];
-  readonly #store: Store;
-  readonly #head: Omit<Change, "steps" | "interrupted">;
-  readonly #journal: string;
-  /** The paths of all images so far. */
-  readonly #images: string[] = [];
-  #bytes = 0;
-  /** Bytes of the record that are written. */
-  #length = 0;
-
-  constructor(store: Store, head: Omit<Change, "steps" | "interrupted">, journal: string) {
-    this.#store = store;
-    this.#head = head;
-    this.#journal = journal;
-  }
-
-  get id(): string {
-    return this.#head.id;
-  }
-
-  get path(): string {
-    return this.#head.path;
-  }
-
-  /**
-   * A free path for the image of the entry at an absolute real path.
-   *
-   * @param bytes its size; unknown for a directory
-   */
-  imageFor(realPath: string, bytes: number | undefined) {
-    const { directory, isSameDisk } = this.#store.imagePlace(this.#journal, realPath, bytes);
-    const image = join(directory, `${this.id}.${this.#images.length}`);
-    this.#images.push(image);
-    this.#bytes += this.#store.countedBytes(bytes ?? 0);
-    return { image, isSameDisk };
-  }
-
-  /** Runs work that copies to an image; if the disk is full, again after older changes were dropped. */
-  async copying(image: string, work: () => Promise<void> | void): Promise<void> {
-    const copy = async () => {
-      rmSync(image, { recursive: true, force: true });
-      await work();
-    };
-    await this.#store
-      .withRoom(this.#journal, [this.id, this.#head.undoes], copy)
-      .catch((error: unknown) => {
-        throw errorCode(error) === undefined ? error : notRecorded(this.#journal, error);
-      });
-  }
-
-  requireCopyable(path: string, bytes: number): void {
-    this.#store.requireCopyable(path, bytes);
-  }
-
-  /** Records a step that is about to be made. @throws ToolError `unavailable`: then it must not be made. */
-  async write(step: RecordedStep): Promise<void> {
-    const text = (this.#length === 0 ? recordLine.head(this.#head) : "") + recordLine.step(step);
-    const append = () => {
-      try {
-        appendFileSync(this.#file(0), text, { mode: 0o600 });
-      } catch (error) {
-        // A full disk may have taken a part of the line.
-        if (this.#length > 0) truncateSync(this.#file(0), this.#length);
-        throw error;
-      }
-    };
-    await this.#store
-      .withRoom(this.#journal, [this.id, this.#head.undoes], append)
-      .catch((error: unknown) => {
-        throw notRecorded(this.#journal, error);
-      });
-    this.#length += Buffer.byteLength(text);
-    this.steps.push(step);
-  }
-
-  /**
-   * Runs the work of one step. If it fails or returns nothing, the step is not recorded, and its images are erased, so
-   * what was renamed to one must have been renamed back.
-   */
-  async attempt<Value>(work: () => Promise<Value | undefined>): Promise<Value | undefined> {
-    const [count, length, images] = [this.steps.length, this.#length, this.#images.length];
-    let made: Value | undefined;
-    try {
-      made = await work();
-      return made;
-    } finally {
-      if (made === undefined) this.#forget(count, length, images);
-    }
-  }
-
-  #forget(count: number, length: number, images: number): void {
-    this.steps.length = count;
-    if (this.#length > length) {
-      if (length > 0) truncateSync(this.#file(0), length);
-      else rmSync(this.#file(0), { force: true });
-    }
-    this.#length = length;
-    for (const image of this.#images.slice(images)) rmSync(image, { recursive: true, force: true });
-  }
-
-  /** Completes the record; undefined if no step was made. */
-  async end(): Promise<Receipt | undefined> {
-    if (this.steps.length === 0) return undefined;
-    appendFileSync(this.#file(0), recordLine.end);
-    const file = this.#file(0);
-    if (this.#bytes > 0) await whileHeld(file, () => renameSync(file, this.#file(this.#bytes)));
-    const change = { ...this.#head, steps: this.steps, interrupted: false };
-    return this.#store.ended(this.#journal, change, this.#bytes);
-  }
-
-  /** Removes the record of a call that was taken back, and what it kept. */
-  async drop(): Promise<void> {
-    rmSync(this.#file(0), { force: true });
-    await this.#store.erase(this.steps);
-  }
-
-  #file(bytes: number): string {
-    return join(this.#journal, recordName(this.#head, bytes));
-  }
-}
-
-function recordName({ id, undoes }: Pick<Change, "id" | "undoes">, bytes: number): string {
-  return `${id}.${bytes}${undoes === undefined ? "" : `.${undoes}`}.json`;
-}
-
-/** The changes of a journal by time. */
-async function entriesIn(directory: string): Promise<Entry[]> {
-  const entries = (await namesIn(directory)).flatMap((name) => {
-    const [, id, bytes, undoes] = RECORD_NAME.exec(name) ?? [];
-    return id === undefined ? [] : [{ directory, id, name, bytes: Number(bytes), undoes }];
-  });
-  return entries.sort(byId);
-}
-
-function byId(a: Entry, b: Entry): number {
-  return a.id < b.id ? -1 : 1;
-}
-
-async function parsed({ directory, name }: Pick<Entry, "directory" | "name">) {
-  try {
-    return parseRecord(await readFile(join(directory, name), "utf8"));
-  } catch {
-    // Another process has pruned it, or it is damaged.
-    return undefined;
-  }
-}
-
-/** All journals, each with its directory and the days that it keeps a change. */
-async function* journalsIn(all: string) {
-  for (const name of await namesIn(all)) {
-    const directory = join(all, name);
-    const journal = await readFile(join(directory, OWNER_NAME), "utf8")
-      .then((text) => owner.parse(JSON.parse(text)))
-      .catch(() => undefined);
-    if (journal !== undefined) yield { directory, ...journal };
-  }
-}
-
-async function removeOrphans(
-  directory: string,
-  isKnown: (id: string) => boolean,
-  ageMs: number,
-): Promise<void> {
-  const oldest = idAt(Date.now() - ageMs);
-  for (const name of await namesIn(directory).catch(() => [])) {
-    const id = IMAGE_NAME.exec(name)?.[1];
-    if (id === undefined || id >= oldest || isKnown(id)) continue;
-    await rm(join(directory, name), { recursive: true, force: true });
-  }
-}
-
-/** None before the first change, when the directory does not exist yet. */
-async function namesIn(directory: string): Promise<string[]> {
-  return readdir(directory).catch((error: unknown) => {
-    if (errorCode(error) === "ENOENT") return [];
-    throw error;
-  });
-}
-
-/** Opens a directory for images in an allowed one, which only this user can change; undefined if it cannot be private. */
-function openTrash(path: string): WalkedDirectory | undefined {
-  try {
-    const isNew = lstatSync(path, { throwIfNoEntry: false }) === undefined;
-    if (isNew) ensureDirectory(path, 0o700);
-    const trash = ownDirectory(path);
-    const { uid, mode } = lstatSync(trash.entry("."));
-    const isPrivate =
-      process.getuid === undefined || (uid === process.getuid() && (mode & 0o077) === 0);
-    if (isPrivate && isNew) writeFileSync(trash.entry(".gitignore"), "*\n");
-    if (isPrivate) return trash;
-    trash.close();
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
-  }
-  return undefined;
-}
-
 function pathsOf({ path, destination, steps }: Change): string[] {
   const paths = steps.flatMap((step) =>
     step.kind === "rename" ? [step.path, step.to] : [step.path],
@@ -611,7 +377,7 @@ function pathsOf({ path, destination, steps }: Change): string[] {
 }
 
 /** A change that cannot be recorded is not made, since the caller relies on undo. */
-function notRecorded(journal: string, cause: unknown): ToolError {
+export function notRecorded(journal: string, cause: unknown): ToolError {
   const code = errorCode(cause);
   const reason = code === undefined ? "" : ` (${code})`;
   const message = `The change was not made, because it could not be recorded in ${journal}${reason}.`;

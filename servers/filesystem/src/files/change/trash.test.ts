@@ -15,7 +15,7 @@ import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundar
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openDomain, scratch } from "../../../test/scratch.ts";
 import { snapshot } from "../../../test/tree.ts";
-import { hiddenPlaces } from "./store.ts";
+import { hiddenPlaces } from "./trash.ts";
 
 const LARGE = 120 * 1024 * 1024;
 

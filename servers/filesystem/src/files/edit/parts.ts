@@ -59,7 +59,7 @@ export async function openParts(guard: PathGuard, parts: readonly Part[]): Promi
 }
 
 /**
- * The text of all parts in order, in pieces, as it is in the file. A part whose last line has no line ending gets one if
+ * The text of all parts in order, unchanged and in pieces. A part whose last line has no line ending gets one if
  * another part follows.
  *
  * @param notes gets what the caller should know about the parts.

@@ -1,0 +1,136 @@
+import { appendFileSync, renameSync, rmSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { errorCode, whileHeld } from "@refmcp/boundary";
+import { recordName } from "./journal-files.ts";
+import { type Change, type RecordedStep, recordLine, type Subject } from "./record.ts";
+import { notRecorded, type Receipt, type Store } from "./store.ts";
+
+/** Starts the record of a call that changes something. @throws ToolError `unavailable` if there can be none. */
+export async function startRecording(store: Store, subject: Subject): Promise<Recording> {
+  const journal = await store.journalFor(subject.path);
+  const head = { id: store.nextId(), time: new Date().toISOString(), ...subject };
+  return new Recording(store, head, journal);
+}
+
+/** The record of one call while it makes its steps, one after the other. */
+export class Recording {
+  readonly steps: RecordedStep[] = [];
+  readonly #store: Store;
+  readonly #head: Omit<Change, "steps" | "interrupted">;
+  readonly #journal: string;
+  /** The paths of all images so far. */
+  readonly #images: string[] = [];
+  #bytes = 0;
+  /** Bytes of the record that are written. */
+  #length = 0;
+
+  constructor(store: Store, head: Omit<Change, "steps" | "interrupted">, journal: string) {
+    this.#store = store;
+    this.#head = head;
+    this.#journal = journal;
+  }
+
+  get id(): string {
+    return this.#head.id;
+  }
+
+  get path(): string {
+    return this.#head.path;
+  }
+
+  /**
+   * A free path for the image of the entry at an absolute real path.
+   *
+   * @param bytes its size; unknown for a directory
+   */
+  imageFor(realPath: string, bytes: number | undefined) {
+    const { directory, isSameDisk } = this.#store.imagePlace(this.#journal, realPath, bytes);
+    const image = join(directory, `${this.id}.${this.#images.length}`);
+    this.#images.push(image);
+    this.#bytes += this.#store.countedBytes(bytes ?? 0);
+    return { image, isSameDisk };
+  }
+
+  /** Runs work that copies to an image; if the disk is full, again after older changes were dropped. */
+  async copying(image: string, work: () => Promise<void> | void): Promise<void> {
+    const copy = async () => {
+      rmSync(image, { recursive: true, force: true });
+      await work();
+    };
+    await this.#store
+      .withRoom(this.#journal, [this.id, this.#head.undoes], copy)
+      .catch((error: unknown) => {
+        throw errorCode(error) === undefined ? error : notRecorded(this.#journal, error);
+      });
+  }
+
+  requireCopyable(path: string, bytes: number): void {
+    this.#store.requireCopyable(path, bytes);
+  }
+
+  /** Records a step that is about to be made. @throws ToolError `unavailable`: then it must not be made. */
+  async write(step: RecordedStep): Promise<void> {
+    const text = (this.#length === 0 ? recordLine.head(this.#head) : "") + recordLine.step(step);
+    const append = () => {
+      try {
+        appendFileSync(this.#file(0), text, { mode: 0o600 });
+      } catch (error) {
+        // A full disk may have taken a part of the line.
+        if (this.#length > 0) truncateSync(this.#file(0), this.#length);
+        throw error;
+      }
+    };
+    await this.#store
+      .withRoom(this.#journal, [this.id, this.#head.undoes], append)
+      .catch((error: unknown) => {
+        throw notRecorded(this.#journal, error);
+      });
+    this.#length += Buffer.byteLength(text);
+    this.steps.push(step);
+  }
+
+  /**
+   * Runs the work of one step. If it fails or returns nothing, the step is not recorded, and its images are erased, so
+   * what was renamed to one must have been renamed back.
+   */
+  async attempt<Value>(work: () => Promise<Value | undefined>): Promise<Value | undefined> {
+    const [count, length, images] = [this.steps.length, this.#length, this.#images.length];
+    let made: Value | undefined;
+    try {
+      made = await work();
+      return made;
+    } finally {
+      if (made === undefined) this.#forget(count, length, images);
+    }
+  }
+
+  #forget(count: number, length: number, images: number): void {
+    this.steps.length = count;
+    if (this.#length > length) {
+      if (length > 0) truncateSync(this.#file(0), length);
+      else rmSync(this.#file(0), { force: true });
+    }
+    this.#length = length;
+    for (const image of this.#images.slice(images)) rmSync(image, { recursive: true, force: true });
+  }
+
+  /** Completes the record; undefined if no step was made. */
+  async end(): Promise<Receipt | undefined> {
+    if (this.steps.length === 0) return undefined;
+    appendFileSync(this.#file(0), recordLine.end);
+    const file = this.#file(0);
+    if (this.#bytes > 0) await whileHeld(file, () => renameSync(file, this.#file(this.#bytes)));
+    const change = { ...this.#head, steps: this.steps, interrupted: false };
+    return this.#store.ended(this.#journal, change, this.#bytes);
+  }
+
+  /** Removes the record of a call that was taken back, and what it kept. */
+  async drop(): Promise<void> {
+    rmSync(this.#file(0), { force: true });
+    await this.#store.erase(this.steps);
+  }
+
+  #file(bytes: number): string {
+    return join(this.#journal, recordName(this.#head, bytes));
+  }
+}
