@@ -27,6 +27,22 @@ export function documentKind(name: string): DocumentKind | undefined {
   return MAILDIR.test(name) ? "mail" : undefined;
 }
 
+/** Headers that messages begin with, in whatever file a server or program has put them. */
+const MAIL_START =
+  /^(?:Return-Path|Received|Delivered-To|X-Original-To|Message-ID|MIME-Version|DKIM-Signature|ARC-Seal|From|Date|Subject): /i;
+/** Only these need to be decoded; a message without one is text as it is. */
+const MAIL_ENCODING = /^(?:MIME-Version|Content-Type|Content-Transfer-Encoding): /im;
+
+/** What kind of document begins with these bytes (best some thousand), whatever its name; undefined for most files. */
+export function kindOfStart(start: Uint8Array): DocumentKind | undefined {
+  const bytes = Buffer.from(start.buffer, start.byteOffset, start.length);
+  const begin = bytes.toString("latin1", 0, 20);
+  if (begin.startsWith("%PDF-")) return "pdf";
+  if (!MAIL_START.test(begin)) return undefined;
+  const [header = ""] = bytes.toString("latin1").split(/\r?\n\r?\n/, 1);
+  return MAIL_ENCODING.test(header) ? "mail" : undefined;
+}
+
 /** Mail and notebooks are text files: what is too large to convert can still be read as text. */
 export const isTextKind = (kind: DocumentKind): boolean => /^(?:mail|mbox|notebook)$/.test(kind);
 

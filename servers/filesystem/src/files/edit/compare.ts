@@ -61,7 +61,7 @@ async function readText({ guard, documents }: Files, given: string, signal?: Abo
     const { path, stat } = file;
     const content =
       stat.size > MAX_EDIT_BYTES ? undefined : await textOf(await readAt(file, 0, stat.size));
-    const document = await documents.textOf(file, { part, sniff: content === undefined, signal });
+    const document = await documents.textOf(file, { part, sniff: true, signal });
     if (document !== undefined) return { path, text: Buffer.from(document.bytes).toString("utf8") };
     if (stat.size > MAX_EDIT_BYTES) {
       const hint = "Read the relevant parts with read_text_file.";

@@ -1,6 +1,12 @@
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { type DocumentKind, documentKind, hasSignature, isTextKind } from "@refmcp/documents/kinds";
+import {
+  type DocumentKind,
+  documentKind,
+  hasSignature,
+  isTextKind,
+  kindOfStart,
+} from "@refmcp/documents/kinds";
 import { openIfThere } from "../open-path.ts";
 import type { Threads } from "../threads/thread-pool.ts";
 import { readAt } from "./bytes.ts";
@@ -10,8 +16,8 @@ import type { ConvertedDocument } from "./convert-document.ts";
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 /** What an entry takes in addition to its text. */
 const ENTRY_BYTES = 1_000;
-/** Enough for the signature of each kind. */
-const SIGNATURE_BYTES = 1_024;
+/** Enough for the signature of each kind, and most headers of a message. */
+const START_BYTES = 8_192;
 /** `book.xlsx#Sales`: a document, and which part of it. */
 const WITH_PART = /^(.+\.[a-z.]{2,7})#([^#/\\]+)$/i;
 
@@ -40,7 +46,7 @@ export async function openDocument(
 
 export interface DocumentRequest {
   readonly part?: string | undefined;
-  /** Also converts a PDF whose name does not say that it is one. */
+  /** Also converts a PDF or a message whose name does not say that it is one. */
   readonly sniff?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -72,7 +78,9 @@ export class Documents {
     const { size } = file.stat;
     const named = documentKind(file.path);
     if (named === undefined && !sniff) return undefined;
-    const kind = named ?? "pdf";
+    const start = await readAt(file, 0, Math.min(size, START_BYTES));
+    const kind = named ?? kindOfStart(start);
+    if (kind === undefined || !hasSignature(kind, start)) return undefined;
     const key = keyOf(file, part);
     const kept = this.#kept.get(key);
     if (kept !== undefined) {
@@ -80,8 +88,6 @@ export class Documents {
       this.#kept.set(key, kept);
       return unlessText(kept, kind, part);
     }
-    const start = await readAt(file, 0, Math.min(size, SIGNATURE_BYTES));
-    if (!hasSignature(kind, start)) return undefined;
     const work = { fd: file.handle.fd, size, path: file.path, document: kind, part };
     const converted = await this.#threads.run("document", work, signal).catch((error: unknown) => {
       if (!(error instanceof ToolError) || signal?.aborted) throw error;

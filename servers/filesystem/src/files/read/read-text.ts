@@ -84,7 +84,7 @@ export async function readText(
     // With an explicit encoding, the bytes are read as text.
     const converted =
       options.encoding === undefined
-        ? await documents.textOf(file, { part, sniff: form === undefined, signal })
+        ? await documents.textOf(file, { part, sniff: true, signal })
         : undefined;
     if (converted !== undefined) {
       source = wholeSource(Buffer.from(converted.bytes));

@@ -84,7 +84,7 @@ async function searchFile(
     const { realPath, path } = file;
     const cursors = cursorsFor(realPath, request, pattern);
     const wanted = matchRequest(request, (cursors.after?.line ?? 0) + 1);
-    const document = await files.documents.textOf(file, { signal });
+    const document = await files.documents.textOf(file, { sniff: true, signal });
     const from = document ?? file.handle.fd;
     const work = { pattern, from, path: realPath, request: wanted };
     const { lines, total } = await files.threads.run("searchOne", work, signal);
@@ -184,6 +184,9 @@ function notesOf(
   return notes.filter((note) => note !== false);
 }
 
+/** A file that is searched on its own. */
+type Single = Pick<Met, "path" | "type"> & { readonly isMail?: boolean };
+
 /** What a search of a directory works with. */
 interface Searched {
   readonly files: Files;
@@ -270,14 +273,21 @@ class DirectorySearch {
       files: text,
       request: matchRequest(this.#of.request),
     };
-    const { found, binary } = await this.#of.files.threads.run("search", work, signal, nameOf);
+    const { found, binary, mails } = await this.#of.files.threads.run(
+      "search",
+      work,
+      signal,
+      nameOf,
+    );
     this.binary += binary;
-    this.#done(paths.length);
+    for (const index of mails)
+      this.#addOne({ path: paths[index] ?? "", type: "file", isMail: true });
+    this.#done(paths.length - mails.length);
     for (const { index, lines, total } of found)
       this.#found({ path: paths[index] ?? "", lines, total });
   }
 
-  #addOne(met: Met, onSkipped?: () => void): void {
+  #addOne(met: Single, onSkipped?: () => void): void {
     this.#turn = (this.#turn + 1) % this.#turns.length;
     const before = this.#turns[this.#turn] ?? Promise.resolve();
     const work = before.then(() => this.#searchOne(met, onSkipped));
@@ -286,7 +296,7 @@ class DirectorySearch {
   }
 
   /** Searches a file that is opened through the guard: a document, a link, or a part of a file. */
-  async #searchOne({ path, type }: Met, onSkipped?: () => void): Promise<void> {
+  async #searchOne({ path, type, isMail = false }: Single, onSkipped?: () => void): Promise<void> {
     const { signal } = this.#of.deadline;
     signal.throwIfAborted();
     const { guard, documents, threads } = this.#of.files;
@@ -298,14 +308,16 @@ class DirectorySearch {
     if (file === undefined) return;
     try {
       if (type !== "link" && file.realPath !== at) return;
-      const isDocument = documentKind(file.path) !== undefined;
+      const isDocument = isMail || documentKind(file.path) !== undefined;
       if (isDocument && performance.now() >= this.#documentsEnd && !documents.has(file))
         return void this.later.push(path);
-      const document = await documents.textOf(file, { signal }).catch((error: unknown) => {
-        if (!(error instanceof ToolError) || signal.aborted) throw error;
-        this.unread.push(path);
-        return null;
-      });
+      const document = await documents
+        .textOf(file, { sniff: true, signal })
+        .catch((error: unknown) => {
+          if (!(error instanceof ToolError) || signal.aborted) throw error;
+          this.unread.push(path);
+          return null;
+        });
       if (document === null) return;
       const line = this.#of.after?.path === path ? this.#of.after.line : 0;
       const request = matchRequest(this.#of.request, line + 1);

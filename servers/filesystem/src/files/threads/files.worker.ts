@@ -6,6 +6,7 @@ import { closeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { openBelow } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
+import { kindOfStart } from "@refmcp/documents/kinds";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
 import { type ConvertedDocument, type DocumentWork, searchable } from "../read/convert-document.ts";
@@ -18,6 +19,9 @@ import {
 } from "../search/match-lines.ts";
 import type { TextPattern } from "../search/text-pattern.ts";
 import { filesIn } from "./file-batch.ts";
+
+/** How much of a file shows that it is a message. */
+const START_BYTES = 8_192;
 
 /** Shared with the pool: how much was done, and the index of the current file. */
 const progress: Int32Array = workerData;
@@ -38,6 +42,8 @@ interface SearchWork {
 interface BatchMatches {
   readonly found: readonly ({ readonly index: number } & Pick<FileMatches, "lines" | "total">)[];
   readonly binary: number;
+  /** Messages, whose text must be decoded first. */
+  readonly mails: readonly number[];
 }
 
 interface SearchOneWork {
@@ -53,11 +59,16 @@ const kinds = {
   search({ pattern, files, request }: SearchWork): BatchMatches {
     const matcher = matcherOf(pattern);
     const found: { index: number; lines: FileMatches["lines"]; total: number }[] = [];
+    const mails: number[] = [];
     let binary = 0;
     let left = request.limit;
     forEach(files, (fd, index) => {
       tick(index);
       const head = readHead(fd);
+      if (kindOfStart(head.subarray(0, START_BYTES)) === "mail") {
+        mails.push(index);
+        return;
+      }
       if (matcher.certainlyLacks(fd, head)) return;
       const blocks = ticking(blocksOf(fd, head));
       const { lines, total, isBinary } = matchLines(blocks, matcher, { ...request, limit: left });
@@ -66,7 +77,7 @@ const kinds = {
       left -= lines.length;
       found.push({ index, lines, total });
     });
-    return { found, binary };
+    return { found, binary, mails };
   },
   /** Matches nothing if the file cannot be read. */
   searchOne({ pattern, from, request }: SearchOneWork): FileMatches {
