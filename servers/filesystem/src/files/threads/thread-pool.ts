@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import { errorCode } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { workerFile } from "@refmcp/launch/worker-file";
+import { workerFile } from "@refmcp/core/worker-file";
 import { failure, named } from "../errors.ts";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
 
