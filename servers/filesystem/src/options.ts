@@ -24,7 +24,7 @@ export const options = defineOptions({
     default: 30,
     heading: "Safety",
     description:
-      "Days to keep changes and deleted files for undo_change, at most 1,000 changes and 200 MB per directory. " +
+      "Days to keep changes and deleted files for undo_change, at most 1,000 changes and 200 MB. " +
       "With 0, nothing is kept, and what was kept is erased at the start.",
   },
   journalDir: {

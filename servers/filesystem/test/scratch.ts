@@ -1,10 +1,8 @@
-import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
-import { listChanges } from "../src/files/change/list.ts";
 import { type Plan, planDeletion, planDirectories, planMoves } from "../src/files/change/plan.ts";
 import { run } from "../src/files/change/run.ts";
 import type { RunOptions } from "../src/files/change/step.ts";
@@ -19,7 +17,6 @@ import { readMedia } from "../src/files/read/media.ts";
 import { readMany } from "../src/files/read/read-many.ts";
 import { readText } from "../src/files/read/read-text.ts";
 import { completePath, readTail, readWhole } from "../src/files/read/resource.ts";
-import { summarize } from "../src/files/read/summary.ts";
 import { searchText } from "../src/files/search/search.ts";
 import { drawTree } from "../src/files/tree/directory-tree.ts";
 import { listDirectory } from "../src/files/tree/list-directory.ts";
@@ -34,7 +31,7 @@ export interface Scratch {
   readonly outside: string;
   /** The server's state directory. */
   readonly state: string;
-  /** The journal of the root in it. */
+  /** The journal in it. */
   readonly journalDirectory: string;
   readonly files: Domain;
   /** Absolute path of something in the root. */
@@ -80,7 +77,6 @@ export function bound(files: Files) {
     newestFiles: bind(newestFiles),
     completePath: bind(completePath),
     info: bind(getInfo),
-    summarize: bind(summarize),
     list: bind(listDirectory),
     tree: bind(drawTree),
     searchNames: bind(searchNames),
@@ -96,7 +92,7 @@ export function bound(files: Files) {
     createDirectory: async (...paths: string[]) => runPlan(await planDirectories(files, paths)),
     delete: async (path: string, recursive = true) =>
       runPlan(await planDeletion(files, path, { recursive })),
-    changes: bind(listChanges),
+    changes: (limit = 100) => files.store.list({ limit }),
     undo: bind(undo),
     watch: (path: string, changed: () => void) => files.watchers.watch(path, changed),
     close: () => closeFiles(files),
@@ -137,11 +133,7 @@ export async function openScratch(
     root,
     outside,
     state,
-    journalDirectory: join(
-      state,
-      "journal",
-      createHash("sha256").update(root).digest("hex").slice(0, 16),
-    ),
+    journalDirectory: join(state, "journal"),
     files: another({ journalDays: options.journalDays ?? 30 }),
     another,
     at,

@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
 import { closeFiles, openFiles } from "../src/files/files.ts";
-import { searchText } from "../src/files/search/search.ts";
-import type { TextMatches, TextSearch } from "../src/files/search/text-search.ts";
+import { searchText, type TextMatches, type TextSearch } from "../src/files/search/search.ts";
 import type { Tree } from "./tree.ts";
 
 export type Search = (request: Partial<TextSearch>) => Promise<TextMatches>;

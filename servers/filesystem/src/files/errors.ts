@@ -1,10 +1,4 @@
-import {
-  type ErrorKind,
-  grouped,
-  oneLine,
-  ToolError,
-  type ToolErrorOptions,
-} from "@refmcp/boundary/answer";
+import { errorsOf, grouped, oneLine } from "@refmcp/boundary/answer";
 
 export function named(path: string): string {
   return `"${oneLine(path)}"`;
@@ -15,11 +9,10 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${grouped(count)} ${count === 1 ? one : many}`;
 }
 
-/** This server's errors: each with its kind, and what to do next. */
-const ERRORS = {
+/** This server's errors: each with its kind, and what to do next; a hint of the error itself replaces that. */
+export const failure = errorsOf({
   // Paths
   just_created: ["conflict", "Retry."],
-  swapped: ["conflict", "Check it, then retry."],
   unreadable: ["denied", "Ask the user to change its permissions, or list another directory."],
   special_file: ["denied", "Choose another path."],
   too_many_entries: ["too_large", "Work on its subdirectories one by one."],
@@ -49,7 +42,6 @@ const ERRORS = {
   ],
   no_character: ["invalid"],
   bad_document: ["invalid", "Ask the user for another copy of it, or for its text."],
-  no_part: ["invalid", "Read it without #, and its first lines list its parts."],
   document_too_slow: ["timeout", "Ask the user for the text of it, or a smaller document."],
   too_large: ["too_large"],
 
@@ -113,15 +105,6 @@ const ERRORS = {
     "invalid",
     "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
   ],
-  bad_part: [
-    "invalid",
-    "Give path, and from and to for some of its lines (from 1); for lines of another file, append in another call.",
-  ],
-  guessed_encoding: [
-    "invalid",
-    "Read it with read_text_file, passing encoding until the text looks right; then write that text as content.",
-  ],
-  no_content: ["invalid", "Give content, or parts."],
 
   // Moving, copying and deleting
   exists: ["conflict", "Choose another name, or set overwrite to replace it."],
@@ -163,14 +146,4 @@ const ERRORS = {
   ],
   image_missing: ["conflict", "list_changes shows what can still be undone."],
   occupied: ["conflict", "Move or delete it first."],
-} as const satisfies Record<string, readonly [kind: ErrorKind, hint?: string]>;
-
-/** One of this server's errors; a hint in `options` replaces the one in the table. */
-export function failure(
-  name: keyof typeof ERRORS,
-  message: string,
-  options: Omit<ToolErrorOptions, "code"> = {},
-): ToolError {
-  const [kind, hint] = ERRORS[name];
-  return new ToolError(kind, message, { hint, ...options });
-}
+});

@@ -24,7 +24,7 @@ export default resource({
       ? { text: whole.text, mimeType: whole.mime }
       : { blob: whole.bytes, mimeType: whole.mime };
   },
-  async list(files, cursor, call) {
+  async list(files, _cursor, call) {
     const directories = files.guard.allowed.directories().map((directory) => ({
       uri: pathToFileURL(directory.path).href,
       name: basename(directory.path),
@@ -32,27 +32,23 @@ export default resource({
       description: `An allowed directory (${directory.source}${directory.writable ? "" : ", read-only"}).`,
       mimeType: "inode/directory",
     }));
-    const newest = await newestFiles(files, { cursor, signal: call.signal });
-    const found = newest.files.flatMap(({ path, size, time }) => {
+    const newest = await newestFiles(files, call.signal);
+    const found = newest.flatMap(({ path, size, time }) => {
       const query = resourceQuery(path, size);
+      if (query === undefined) return [];
       const lastModified = new Date(time).toISOString();
       const facts = `${sized(size)}, modified ${lastModified}`;
-      return query === undefined
-        ? []
-        : {
-            uri: pathToFileURL(path).href + query,
-            name: basename(path),
-            title: path,
-            description: query === "" ? facts : `The last lines; ${facts}`,
-            mimeType: textTypeOf(path),
-            size,
-            annotations: { lastModified },
-          };
+      return {
+        uri: pathToFileURL(path).href + query,
+        name: basename(path),
+        title: path,
+        description: query === "" ? facts : `The last lines; ${facts}`,
+        mimeType: textTypeOf(path),
+        size,
+        annotations: { lastModified },
+      };
     });
-    return {
-      resources: [...(cursor === undefined ? directories : []), ...found],
-      ...(newest.next_cursor === undefined ? {} : { nextCursor: newest.next_cursor }),
-    };
+    return { resources: [...directories, ...found] };
   },
   complete: {
     async path(value, files) {

@@ -1,6 +1,6 @@
 import { HARD_ANSWER_CHARS, largeAnswers } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { tool } from "../context.ts";
+import { path, tool } from "../context.ts";
 import { factsLine, onItsOwn, readText, textChars } from "../files/read/read-text.ts";
 import { encodingNamed } from "../files/read/text-encoding.ts";
 
@@ -18,11 +18,7 @@ export default tool({
   meta: largeAnswers(HARD_ANSWER_CHARS),
   aliases: ["read_file"],
   input: z.strictObject({
-    path: z
-      .string()
-      .describe(
-        "Absolute or relative path. For a part of a document add #: a.xlsx#Sheet1, b.pdf#2-4.",
-      ),
+    path,
     head: line.describe("First lines only."),
     tail: line.describe("Last lines only."),
     offset: z

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, excludePatterns, includeIgnored, path, tool } from "../context.ts";
-import { namesAnswer, searchNames } from "../files/tree/search-names.ts";
+import { searchNames } from "../files/tree/search-names.ts";
 
 export default tool({
   name: "search_files",
@@ -27,9 +27,8 @@ export default tool({
     limit: fields.limit(100, 1000),
     cursor,
   }),
-  async run(input, files, call) {
+  run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "entries");
-    const request = { ...input, budget: call.budget, signal: call.signal, progress };
-    return namesAnswer(await searchNames(files, request));
+    return searchNames(files, { ...input, budget: call.budget, signal: call.signal, progress });
   },
 });

@@ -12,7 +12,7 @@ it("writes and reports the change and how to undo it", async () => {
     await use(writeFile, files, { path: "a.txt", content: "new\nmore\n" }, call),
   );
   expect(answer.replace(/\w{9}-\w{6}/, "ID").replace(/\b[0-9a-f]{16}\b/, "HASH")).toBe(
-    `Wrote "${at("a.txt")}" (9 B, utf-8, 2 lines added, 1 removed). Hash HASH. Change ID.`,
+    `Wrote "${at("a.txt")}" (9 B, utf-8). Hash HASH. Change ID.`,
   );
   expect(call.questions).toEqual([]);
   expect(await read("a.txt")).toBe("new\nmore\n");

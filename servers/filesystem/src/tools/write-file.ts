@@ -8,25 +8,12 @@ export default tool({
   name: "write_file",
   title: "Write file",
   description:
-    "Create a text file, replace its whole content, or append to it; to change a part use edit_file. " +
-    "parts are lines of a file, whose text does not pass through you.",
+    "Create a text file, replace its whole content, or append to it; to change a part use edit_file.",
   effect: "change",
   toolset: "write",
   input: z.strictObject({
     path,
-    content: z.string().optional().describe("The text; appended in the file's encoding."),
-    parts: z
-      .array(
-        z.strictObject({
-          path: z.string(),
-          from: z.int().min(1).max(1e9).optional().describe("First line, from 1."),
-          to: z.int().min(1).max(1e9).optional().describe("Last line."),
-        }),
-      )
-      .min(1)
-      .max(1000)
-      .optional()
-      .describe("Instead of content: lines of one file, joined in order."),
+    content: z.string().describe("The text; appended in the file's encoding."),
     mode: z
       .enum(["overwrite", "create", "append"])
       .default("overwrite")

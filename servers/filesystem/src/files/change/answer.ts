@@ -1,5 +1,5 @@
-import { basename, dirname, join, relative } from "node:path";
-import { grouped, sized } from "@refmcp/boundary/answer";
+import { basename, dirname, join } from "node:path";
+import { fitting, grouped, sized } from "@refmcp/boundary/answer";
 import { counted, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import type { Pair } from "./pattern.ts";
@@ -12,12 +12,8 @@ import type { Receipt } from "./store.ts";
 const PREVIEW_CHARS = 6_000;
 const DONE_CHARS = 1_500;
 const MAX_NAMED = 20;
-
-/** What running a plan returned. */
-interface Done {
-  readonly receipt: Receipt | undefined;
-  readonly outcomes: readonly Outcome[];
-}
+/** At least this many files that go from one directory to another share a line. */
+const MIN_FOLDED = 3;
 
 /** The sentences about the record of a change; none if nothing was changed. */
 export function receiptText(receipt: Receipt | undefined): string[] {
@@ -61,114 +57,74 @@ export async function confirmLoss(
 /** `a directory with 2 files (3 B)`, `1 file (3 B)`, `3 files (12 B), 1 directory`. */
 export function deletionText(deletions: readonly Deletion[]): string {
   const [first] = deletions;
-  if (first === undefined) return "nothing";
-  if (deletions.length === 1 && first.content !== undefined)
+  if (deletions.length === 1 && first?.content !== undefined)
     return entriesOf(first.content) === 0
       ? "an empty directory"
       : `a directory with ${describe(first.content)}`;
-  if (deletions.length === 1)
-    return first.type === "link" ? "a link" : `1 file (${sized(first.bytes)})`;
   const count = (type: Deletion["type"]) => deletions.filter((one) => one.type === type).length;
   const bytes = deletions.reduce((sum, one) => sum + one.bytes, 0);
-  return describe({
-    files: count("file"),
-    directories: count("directory"),
-    links: count("link"),
-    others: 0,
-    bytes,
-  });
+  const [files, directories, links] = [count("file"), count("directory"), count("link")];
+  return describe({ files, directories, links, others: 0, bytes });
 }
 
 /** What a plan of moves or copies does or, with `done`, what it did. */
-export function planAnswer(plan: Plan, done?: Done): string {
-  const [only] = plan.files;
-  const isOne = plan.files.length === 1 && plan.parents.length === 0;
-  if (done !== undefined && only !== undefined && isOne) return oneAnswer(plan, only, done);
-  const { subject, files, parents, unchanged, replaced } = plan;
-  const base = commonDirectory(files.flatMap(({ from, to }) => [dirname(from), dirname(to)]));
-  const lines = foldedLines(files, base);
-  const shown: string[] = [];
-  let remaining = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
-  for (const line of lines) {
-    remaining -= line.length + 1;
-    if (remaining < 0) break;
-    shown.push(line);
-  }
-  const hidden = lines.length - shown.length;
-  const [would, did] =
-    subject.action === "move" ? ["Would move", "Moved"] : ["Would copy", "Copied"];
-  const directories = new Set(files.map(({ to }) => dirname(to))).size;
-  const areFiles = files.every(({ stat }) => stat?.isDirectory() !== true);
-  const items = areFiles
-    ? counted(files.length, "file")
-    : counted(files.length, "entry", "entries");
-  const into = `${items} into ${counted(directories, "directory", "directories")}`;
-  const copies = done?.outcomes.filter(({ content }) => content !== undefined) ?? [];
+export function planAnswer(
+  { subject, files, parents, unchanged, replaced }: Plan,
+  done?: { readonly receipt: Receipt | undefined; readonly outcomes: readonly Outcome[] },
+): string {
+  const isMove = subject.action === "move";
+  const outcomes = done?.outcomes.slice(-files.length) ?? [];
   const skipped = files.flatMap(({ from }, index) =>
-    (copies[index]?.skipped ?? []).map((path) => join(from, path)),
+    (outcomes[index]?.skipped ?? []).map((path) => join(from, path)),
   );
+  const left =
+    skipped.length === 0
+      ? []
+      : [`Skipped, because they lead outside or are not regular files: ${namedList(skipped)}.`];
+  const [only] = files;
+  if (done !== undefined && only !== undefined && files.length === 1 && parents.length === 0) {
+    const { content } = outcomes.at(-1) ?? {};
+    const bytes = replaced.count === 0 ? "" : `, replacing ${sized(replaced.bytes)}`;
+    const what = content === undefined ? "" : `: ${describe(content)}`;
+    const sentence = `${isMove ? "Moved" : "Copied"} ${pairText(only, "to")}${what}${bytes}.`;
+    return changeAnswer([sentence, ...left].join(" "), done.receipt);
+  }
+  const lines = foldedLines(files);
+  const chars = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
+  const shown = lines.slice(0, fitting(lines, chars, ({ length }) => length + 1));
+  const more = lines.length - shown.length;
+  const verb = done === undefined ? `Would ${subject.action}` : isMove ? "Moved" : "Copied";
+  const areFiles = files.every(({ stat }) => stat?.isDirectory() !== true);
+  const [one, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
+  const directories = new Set(files.map(({ to }) => dirname(to))).size;
+  const into = `${counted(files.length, one, many)} into ${counted(directories, "directory", "directories")}`;
   const facts = [
-    `${done === undefined ? would : did} ${into}${parents.length === 0 ? "" : ` (${grouped(parents.length)} created)`}.`,
+    `${verb} ${into}${parents.length === 0 ? "" : ` (${grouped(parents.length)} created)`}.`,
     ...(unchanged === 0 ? [] : [`${counted(unchanged, "file")} already had the wanted path.`]),
     ...(replaced.count === 0
       ? []
       : [`${counted(replaced.count, "file")} replaced (${sized(replaced.bytes)}).`]),
-    ...skippedFacts(skipped),
+    ...left,
     ...(done === undefined ? ["Nothing was changed."] : receiptText(done.receipt)),
   ];
-  const more = hidden > 0 ? `… and ${counted(hidden, "more line")}\n` : "";
-  const where = files.length === 0 ? "" : `Below ${named(base)}:\n`;
-  return `${where}${shown.map((line) => `${line}\n`).join("")}${more}[${facts.join(" ")}]`;
+  const rest = more > 0 ? [`… and ${counted(more, "more line")}`] : [];
+  return [...shown, ...rest, `[${facts.join(" ")}]`].join("\n");
 }
 
-/** A single move or copy needs one sentence. */
-function oneAnswer({ subject }: Plan, { from, to }: Pair, { outcomes, receipt }: Done): string {
-  const { content, skipped = [], replaced } = outcomes[0] ?? {};
-  const bytes = replaced === undefined ? "" : `, replacing ${sized(replaced)}`;
-  const what = content === undefined ? "" : `: ${describe(content)}`;
-  const did = subject.action === "move" ? "Moved" : "Copied";
-  const done = `${did} ${named(from)} to ${named(to)}${what}${bytes}.`;
-  return changeAnswer([done, ...skippedFacts(skipped)].join(" "), receipt);
-}
+const pairText = ({ from, to }: Pair, arrow = "→") => `${named(from)} ${arrow} ${named(to)}`;
 
-function skippedFacts(skipped: readonly string[]): string[] {
-  if (skipped.length === 0) return [];
-  return [`Skipped, because they lead outside or are not regular files: ${namedList(skipped)}.`];
-}
-
-/** `"." → "2024-03": 25 files, "IMG_01.jpg" … "IMG_25.jpg"`; renamed files with the first and the last pair. */
-function foldedLines(files: readonly Pair[], base: string): string[] {
-  const runs = new Map<string, Pair[]>();
+/** `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"` */
+function foldedLines(files: readonly Pair[]): string[] {
+  const groups = new Map<string, Pair[]>();
   for (const pair of files) {
-    const isRenamed = basename(pair.from) !== basename(pair.to);
-    const key = JSON.stringify([dirname(pair.to), dirname(pair.from), isRenamed]);
-    const run = runs.get(key) ?? [];
-    run.push(pair);
-    runs.set(key, run);
+    const key = JSON.stringify([dirname(pair.to), dirname(pair.from)]);
+    groups.set(key, [...(groups.get(key) ?? []), pair]);
   }
-  const short = (path: string) => named(relative(base, path) || ".");
-  return [...runs.keys()].sort().flatMap((key) => {
-    const run = runs.get(key) ?? [];
-    const [first, second, last] = [run[0], run[1], run.at(-1)];
-    if (first === undefined || last === undefined) return [];
-    const pairText = ({ from, to }: Pair) => `${short(from)} → ${short(to)}`;
-    if (run.length < 3) return run.map(pairText);
-    if (basename(first.from) !== basename(first.to)) {
-      const example = [first, second ?? first].map(pairText).join(", ");
-      return [`${counted(run.length, "file")}: ${example} … ${pairText(last)}`];
-    }
-    const names = `${named(basename(first.from))} … ${named(basename(last.from))}`;
-    return [
-      `${short(dirname(first.from))} → ${short(dirname(first.to))}: ${counted(run.length, "file")}, ${names}`,
-    ];
+  return [...groups.keys()].sort().flatMap((key) => {
+    const group = groups.get(key) ?? [];
+    const [first, last] = [group[0], group.at(-1)];
+    if (first === undefined || last === undefined || group.length < MIN_FOLDED)
+      return group.map((pair) => pairText(pair));
+    return [`${counted(group.length, "file")}: ${pairText(first)} … ${pairText(last)}`];
   });
-}
-
-function commonDirectory(directories: readonly string[]): string {
-  let [common = ""] = directories;
-  for (const directory of directories) {
-    while (directory !== common && relative(common, directory).startsWith(".."))
-      common = dirname(common);
-  }
-  return common;
 }

@@ -16,7 +16,7 @@ export async function append(
     if (!isSame) throw justChanged(path);
     const [from, size] = [now.size, now.size + bytes.length];
     const sizes = { size_before: from, size_after: size };
-    await recording.write({ kind: "append", path, from, digest: hashOf(bytes), ...sizes });
+    recording.write({ kind: "append", path, from, digest: hashOf(bytes), ...sizes });
     let written = 0;
     try {
       while (written < bytes.length) written += (await handle.write(bytes, written)).bytesWritten;
@@ -48,9 +48,9 @@ export async function cut(
     if (now.size !== size) throw justChanged(path);
     const bytes = await readAt({ handle }, from, size - from);
     const { image } = recording.imageFor(await lockPath(guard, path), 0);
-    await recording.copying(image, () => writeFileSync(image, bytes, { mode: 0o600 }));
+    await recording.copying(() => writeFileSync(image, bytes, { mode: 0o600 }));
     const sizes = { size_before: size, size_after: from };
-    await recording.write({ kind: "cut", path, size: from, image, ...sizes });
+    recording.write({ kind: "cut", path, size: from, image, ...sizes });
     // Nothing else in this process runs between these calls; another program may have appended since.
     if (fstatSync(handle.fd).size !== size) throw justChanged(path);
     ftruncateSync(handle.fd, from);

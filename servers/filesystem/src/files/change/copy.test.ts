@@ -28,8 +28,8 @@ describe("copy", () => {
     expect(copied).toMatchObject({ content: { files: 1, bytes: 7 } });
     expect(await read("b.sh")).toBe("content");
     expect((await stat(at("b.sh"))).mode & 0o777).toBe(0o750);
-    const { changes } = await files.changes({ maxChars: 1_000_000, limit: 1 });
-    expect(changes[0]?.change.steps[0]).toMatchObject({
+    const changes = await files.changes();
+    expect(changes[0]?.steps[0]).toMatchObject({
       after: { hash: hashOf(Buffer.from("content")) },
     });
   });
@@ -115,7 +115,7 @@ describe("copy", () => {
       await expect(copying).rejects.toThrow("abort");
     }
     expect(await list()).toEqual(["dir", "large"]);
-    expect((await files.changes({ maxChars: 1_000_000, limit: 10 })).changes).toEqual([]);
+    expect(await files.changes()).toEqual([]);
   });
 
   it("does not follow a directory that is swapped for a symlink during the operation", async () => {

@@ -12,7 +12,6 @@ import {
 } from "@refmcp/boundary";
 import { failure, named } from "../errors.ts";
 import { directoryAt, withPlace } from "../open-path.ts";
-import { keepDisplaced } from "./keep.ts";
 import { contentOf, stateOf } from "./state.ts";
 import type { Making, NewContent, Outcome, RunOptions } from "./step.ts";
 
@@ -26,7 +25,7 @@ const PROGRESS_EVERY = 100;
 export async function copyTo(
   making: Making,
   to: string,
-  { from, overwrite }: Extract<NewContent, { kind: "copy" }>,
+  { from }: Extract<NewContent, { kind: "copy" }>,
   progress: RunOptions["progress"],
 ): Promise<Outcome> {
   const { guard, recording, signal } = making;
@@ -39,17 +38,15 @@ export async function copyTo(
       const target = { directory, name: hidden, path: to };
       try {
         const isFile = "handle" in source;
-        const options = { overwrite: overwrite && isFile, links: "refuse" } as const;
-        const kept = await keepDisplaced(making, place, options);
         const outcome = isFile
           ? await copyOneFile(source, place.parent.entry(hidden))
           : await copyDirectory(source, place.parent, target);
         const after = await stateOf(directory, hidden, signal);
         signal?.throwIfAborted();
         const size_after = outcome.content.bytes;
-        await recording.write({ kind: "put", path: to, after, ...kept, size_after });
-        await guard.move(hiddenPath, to, { overwrite });
-        return { ...outcome, replaced: kept.size_before };
+        recording.write({ kind: "put", path: to, after, size_after });
+        await guard.move(hiddenPath, to, { overwrite: false });
+        return outcome;
       } finally {
         // It is gone if all went well.
         await removeTree(target).catch(() => {});

@@ -18,52 +18,9 @@ async function smallDisk(ctx: TestContext): Promise<Scratch> {
   return place;
 }
 
-/** Overwrites a file of 100 kB, and makes the change older. */
-async function overwrite({ files, journalDirectory }: Scratch, path: string, content: string) {
-  const { receipt } = await files.write({
-    path,
-    content,
-    mode: "overwrite",
-    create_parents: false,
-  });
-  const id = receipt?.changeId ?? "";
-  const old = `${(Date.now() - 120_000 + clock++).toString(36).padStart(9, "0")}-${id.slice(-6)}`;
-  const bytes = (await readdir(journalDirectory)).find(
-    (name) => name.startsWith(`${id}.`) && name.endsWith(".json"),
-  );
-  const entry = join(journalDirectory, bytes ?? "");
-  await writeFile(entry, (await readFile(entry, "utf8")).replaceAll(id, old));
-  await rename(entry, entry.replace(id, old));
-  const image = (name: string) => join(journalDirectory, "images", `${name}.0`);
-  await rename(image(id), image(old));
-  return old;
-}
-let clock = 0;
-
 const content = (index: number) => String(index % 10).repeat(100_000);
 
 describe.runIf(process.platform === "linux")("a journal on a full disk", () => {
-  it("drops the oldest changes to free space, and the new change succeeds", async (ctx) => {
-    const place = await smallDisk(ctx);
-    const path = await place.put("a", content(0));
-    const ids: string[] = [];
-    for (let index = 1; index <= 25; index++)
-      ids.push(await overwrite(place, path, content(index)));
-    expect(await place.read("a")).toBe(content(25));
-    // Another server reads the journal from the disk.
-    const other = place.another();
-    const { changes } = await other.changes({ limit: 100, maxChars: 80_000 });
-    const kept = changes.map(({ change }) => change.id).reverse();
-    expect(kept.length).toBeGreaterThan(5);
-    expect(kept).toEqual(ids.slice(-kept.length));
-    await other.undo(kept.at(-1) ?? "");
-    expect(await place.read("a")).toBe(content(24));
-
-    const { receipt } = await place.files.delete(path);
-    await place.another().undo(receipt?.changeId ?? "");
-    expect(await place.read("a")).toBe(content(24));
-  });
-
   it("refuses a change that does not fit, and loses neither content nor journal", async (ctx) => {
     const place = await smallDisk(ctx);
     const path = await place.put("a", content(0));

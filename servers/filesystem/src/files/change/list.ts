@@ -15,70 +15,46 @@ interface ListChanges {
   readonly cursor?: string | undefined;
 }
 
-interface ListedChange {
-  readonly change: Change;
-  readonly undoneBy: string | undefined;
-}
-
 /**
- * The recorded changes, newest first.
+ * The recorded changes, newest first: one per line, beginning with its id. The last line, in square brackets, is the
+ * server's own.
  *
  * @throws ToolError `unavailable` if nothing is kept, `invalid` for a cursor of another list
  */
 export async function listChanges(
   { guard, store }: Files,
   { path, limit, maxChars, cursor }: ListChanges,
-) {
+): Promise<string> {
   const below = path === undefined ? undefined : await guard.resolve(path);
   const cursors = cursorsOf("list_changes", { path: below }, z.string());
   const page = await store.list({ before: cursors.decode(cursor), below, limit: limit + 1 });
   const undone = await store.undone();
-  const all = page.map((change): ListedChange => ({ change, undoneBy: undone.get(change.id) }));
-  const fits = fitting(all, maxChars - PAGE_CHARS, (listed) => changeLine(listed).length);
-  const changes = all.slice(0, Math.min(limit, fits));
-  const last = changes.at(-1)?.change.id;
-  const isLast = last === undefined || all.length === changes.length;
-  return { changes, nextCursor: isLast ? undefined : cursors.encode(last) };
-}
-
-/**
- * One change per line, beginning with its id, followed by its diff if it fits. The last line, in square brackets, is
- * the server's own; lines of a diff begin with one of ` +-@\`.
- *
- * @param diffOf the diff of a change, at most `maxChars` characters; undefined for none
- */
-export async function changesAnswer(
-  { changes, nextCursor }: Awaited<ReturnType<typeof listChanges>>,
-  maxChars: number,
-  diffOf: (change: Change, maxChars: number) => Promise<string | undefined>,
-): Promise<string> {
-  const lines = changes.map(changeLine);
-  let remaining = maxChars - PAGE_CHARS - lines.reduce((sum, line) => sum + line.length, 0);
-  let hidden = 0;
-  let text = "";
-  for (const [index, { change }] of changes.entries()) {
-    const diff = remaining > 0 ? ((await diffOf(change, Math.floor(remaining / 2))) ?? "") : "";
-    const shown = diff.length > remaining ? "" : diff;
-    if (shown !== diff) hidden += 1;
-    remaining -= shown.length;
-    text += `${lines[index]}${shown}`;
-  }
-  const facts = [
-    changes.length === 0 ? "No changes are recorded." : `${counted(changes.length, "change")}.`,
-    ...(hidden === 0 ? [] : ["Some diffs did not fit; set path or a smaller limit."]),
-    ...(nextCursor === undefined ? [] : [`Continue with cursor="${nextCursor}".`]),
-  ];
-  return `${text}[${facts.join(" ")}]`;
+  const lines = page.map((change) => changeLine(change, undone.get(change.id)));
+  const fits = fitting(lines, maxChars - PAGE_CHARS, ({ length }) => length);
+  const shown = lines.slice(0, Math.min(limit, fits));
+  const last = page[shown.length - 1]?.id;
+  const more =
+    last === undefined || shown.length === lines.length
+      ? ""
+      : ` Continue with cursor="${cursors.encode(last)}".`;
+  const count = shown.length === 0 ? "No changes are recorded" : counted(shown.length, "change");
+  return `${shown.join("")}[${count}.${more}]`;
 }
 
 /**
  * `0mwrwtp3p-adc3d4 2026-01-01T00:00:00Z edit /a/b (3 B → 5 B, undone by 0mw…)`, and for many files `… move /a/b → /c/b
  * and 299 more (undone by 0mw…)`.
  */
-function changeLine({ change, undoneBy }: ListedChange): string {
-  const { id, time, action, path, destination, undoes, interrupted } = change;
-  const { first, more } = summaryOf(change);
-  const sizes = more > 0 ? [] : [first?.size_before, first?.size_after];
+function changeLine(change: Change, undoneBy: string | undefined): string {
+  const { id, time, action, path, destination, undoes, interrupted, steps } = change;
+  // Created directories, and what a move or copy replaced, are not counted.
+  const isBeside = (step: RecordedStep) =>
+    step.kind === "put" &&
+    (step.after.type === "empty directory" ||
+      (/^(?:move|copy)$/.test(action) && step.after.type === "nothing"));
+  const files = steps.filter((step) => !isBeside(step));
+  const more = Math.max(0, (files.length || steps.length) - 1);
+  const sizes = more > 0 ? [] : [files[0]?.size_before, files[0]?.size_after];
   const shown = sizes.map((size) => (size === undefined ? "nothing" : sized(size))).join(" → ");
   const facts = [
     ...(sizes.every((size) => size === undefined) ? [] : [shown]),
@@ -90,13 +66,4 @@ function changeLine({ change, undoneBy }: ListedChange): string {
   const others = more > 0 ? ` and ${grouped(more)} more` : "";
   const details = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
   return `${id} ${time} ${action} ${oneLine(path)}${to}${others}${details}\n`;
-}
-
-/** The first file of a change, and how many more it has. */
-export function summaryOf({ steps }: Change) {
-  const isDirectory = (step: RecordedStep) =>
-    step.kind === "put" && step.after.type === "empty directory";
-  const files = steps.filter((step) => !isDirectory(step));
-  const [first] = files;
-  return { first, more: Math.max(0, (files.length || steps.length) - 1) };
 }

@@ -2,13 +2,8 @@ import { dirname } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { orNothing } from "../open-path.ts";
 
-/** The missing directories of a path, outermost first. */
-export async function missingDirectories(guard: PathGuard, path: string) {
-  return missingDirectoriesOf(guard)(path);
-}
-
-/** The same for many paths; each directory is looked up once. */
-export function missingDirectoriesOf(guard: PathGuard) {
+/** Returns the missing directories of a path, outermost first; each directory is looked up once. */
+export function missingDirectories(guard: PathGuard) {
   const known = new Map<string, readonly string[]>();
   return async function find(path: string): Promise<readonly string[]> {
     const before = known.get(path);

@@ -5,12 +5,12 @@ import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { notThere, placeOf, withDirectory } from "../open-path.ts";
-import { requireOrdinary } from "./keep.ts";
-import { missingDirectoriesOf } from "./missing-directories.ts";
+import { missingDirectories } from "./missing-directories.ts";
 import { MAX_PLANNED, matchedPairs, matches, type Pair } from "./pattern.ts";
+import { requireOrdinary } from "./put.ts";
 import type { Subject } from "./record.ts";
 import { type Content, contentOf, entriesOf } from "./state.ts";
-import type { Step } from "./step.ts";
+import { directoryStep, type Step } from "./step.ts";
 
 const MAX_PROBLEMS = 10;
 
@@ -63,7 +63,7 @@ export async function planMoves(files: Files, request: MoveRequest): Promise<Pla
     throw failure("onto_itself", `${named(first.from)} is already there.`);
   const problems: Problem[] = [];
   const checked: Checked[] = [];
-  const missing = missingDirectoriesOf(files.guard);
+  const missing = missingDirectories(files.guard);
   const parents = new Set<string>();
   for (const pair of changing) {
     signal?.throwIfAborted();
@@ -74,6 +74,7 @@ export async function planMoves(files: Files, request: MoveRequest): Promise<Pla
     });
   }
   const replaced = { count: 0, bytes: 0, path: "" };
+  const displaced: Step[] = [];
   const conflictOf = conflictsAmong(checked, action);
   const movedAway = new Set(action === "move" ? checked.map(({ fromKey }) => fromKey) : []);
   for (const pair of checked) {
@@ -85,15 +86,18 @@ export async function planMoves(files: Files, request: MoveRequest): Promise<Pla
       if (target.isDirectory())
         throw failure("directory_exists", `${named(to)} already exists and is a directory.`);
       if (!overwrite) throw failure("exists", `${named(to)} already exists.`);
+      if (target.isSymbolicLink() && action === "copy")
+        throw failure("link_exists", `${named(to)} already exists and is a symlink.`);
+      displaced.push({ kind: "put", path: to, content: { kind: "nothing" } });
       if (replaced.count++ === 0) replaced.path = to;
       replaced.bytes += target.size;
     });
   }
   if (problems.length > 0) throw refused(action, problems, pairs.length);
-  const directories = [...parents].sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+  const directories = [...parents].sort((a, b) => a.length - b.length);
   return {
     subject: { action, path: first?.from ?? "", destination: first?.to },
-    steps: [...directories.map(directoryStep), ...stepsOf(checked, action, overwrite)],
+    steps: [...directories.map(directoryStep), ...displaced, ...stepsOf(checked, action)],
     files: checked,
     parents: directories,
     unchanged: pairs.length - changing.length,
@@ -101,17 +105,11 @@ export async function planMoves(files: Files, request: MoveRequest): Promise<Pla
   };
 }
 
-const directoryStep = (path: string): Step => ({
-  kind: "put",
-  path,
-  content: { kind: "directory" },
-});
-
-function stepsOf(checked: readonly Checked[], action: "move" | "copy", overwrite: boolean): Step[] {
+function stepsOf(checked: readonly Checked[], action: "move" | "copy"): Step[] {
   if (action === "move")
-    return inOrder(checked).map(({ from, to }) => ({ kind: "rename", path: from, to, overwrite }));
+    return inOrder(checked).map(({ from, to }) => ({ kind: "rename", path: from, to }));
   return checked.map(({ from, to }) => {
-    return { kind: "put", path: to, content: { kind: "copy", from, overwrite } };
+    return { kind: "put", path: to, content: { kind: "copy", from } };
   });
 }
 
@@ -228,30 +226,18 @@ function outerOf(key: string, pairs: ReadonlyMap<string, Checked>): Checked | un
   return undefined;
 }
 
-/** Orders moves so that each finds its destination free; a circle goes through a temporary name. */
+/** Orders moves so that each finds its destination free: what is in the way is first moved to a temporary name. */
 function inOrder(pairs: readonly Checked[]): Pair[] {
-  const bySource = new Map(pairs.map((one) => [one.fromKey, one]));
-  const done = new Set<Checked>();
-  const ordered: Pair[] = [];
-  for (const first of pairs) {
-    // The moves that have to be made before `first`, nearest first.
-    const chain: Checked[] = [];
-    for (let next: Checked | undefined = first; next !== undefined && !done.has(next); ) {
-      chain.push(next);
-      done.add(next);
-      next = next.fromKey === next.toKey ? undefined : bySource.get(next.toKey);
-    }
-    const last = chain.at(-1);
-    const closes = last !== undefined && chain.length > 1 && last.toKey === first.fromKey;
+  const targets = new Set(pairs.map(({ toKey }) => toKey));
+  const aside: Pair[] = [];
+  const moves = pairs.map(({ from, to, fromKey, toKey }) => {
+    if (fromKey === toKey || !targets.has(fromKey)) return { from, to };
     // If this process is killed, it may be the only copy, so its name is not that of a temporary file.
-    const spare = join(dirname(first.from), temporaryName("moved"));
-    if (closes) ordered.push({ from: first.from, to: spare });
-    for (const pair of chain.reverse()) {
-      const isFirst = closes && pair === first;
-      ordered.push({ from: isFirst ? spare : pair.from, to: pair.to });
-    }
-  }
-  return ordered;
+    const spare = join(dirname(from), temporaryName("moved"));
+    aside.push({ from, to: spare });
+    return { from: spare, to };
+  });
+  return [...aside, ...moves];
 }
 
 function refused(action: "move" | "copy", problems: readonly Problem[], total: number): ToolError {
@@ -270,7 +256,7 @@ function refused(action: "move" | "copy", problems: readonly Problem[], total: n
 
 /** Plans new directories with their missing parents; those that exist are fine. */
 export async function planDirectories({ guard }: Files, paths: readonly string[]) {
-  const missing = missingDirectoriesOf(guard);
+  const missing = missingDirectories(guard);
   const created = new Set<string>();
   const resolved: string[] = [];
   for (const path of paths) {
@@ -304,7 +290,7 @@ export async function planDeletion(
 ) {
   const matched = await matches(files, path, { max: MAX_PLANNED, signal });
   const deletions: Deletion[] = [];
-  for (const one of matched?.found.map(({ path }) => path) ?? [path])
+  for (const one of matched?.map(({ path }) => path) ?? [path])
     deletions.push(await deletionOf(files, one, recursive, signal));
   const [first] = deletions;
   const subject: Subject = { action: "delete", path: first?.path ?? path };

@@ -1,10 +1,11 @@
-import { lstatSync, renameSync, rmSync, utimesSync } from "node:fs";
+import { lstatSync, renameSync, rmSync, type Stats, utimesSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
+  copyData,
   copyTree,
   errorCode,
-  type GuardedDirectory,
+  type GuardedFile,
   type GuardedPlace,
   moveInto,
   ownDirectory,
@@ -13,15 +14,31 @@ import {
   temporaryName,
   whileHeld,
 } from "@refmcp/boundary";
+import { failure, named } from "../errors.ts";
 import { notThere, withDirectory, withFile, withPlace } from "../open-path.ts";
 import { hashOf } from "../read/bytes.ts";
-import { keep, requireOrdinary } from "./keep.ts";
-import type { RecordedStep, State } from "./record.ts";
+import type { State } from "./record.ts";
 import { contentOf, isStill, stateOf } from "./state.ts";
 import { justChanged, type Making, type NewContent, type Outcome } from "./step.ts";
 
+/** @throws ToolError `denied` for anything other than a file, directory or link. */
+export function requireOrdinary(stat: Stats, path: string): void {
+  if (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink()) return;
+  const message = `${named(path)} is a device, FIFO or socket; only files, directories and symlinks can be changed.`;
+  throw failure("special_file", message);
+}
+
+/** Keeps a copy of an open file whose name is about to get another one; returns the path of the copy. */
+async function keep({ recording, signal }: Making, file: GuardedFile): Promise<string> {
+  const { realPath, path, stat, handle } = file;
+  recording.requireCopyable(path, stat.size);
+  const { image } = recording.imageFor(realPath, stat.size);
+  await recording.copying(() => copyData(handle.fd, stat.size, image, signal));
+  return image;
+}
+
 export async function createDirectory({ guard, recording }: Making, path: string) {
-  await recording.write({ kind: "put", path, after: { type: "empty directory" } });
+  recording.write({ kind: "put", path, after: { type: "empty directory" } });
   return (await guard.createDirectory(path)).length > 0 ? {} : undefined;
 }
 
@@ -36,32 +53,31 @@ export async function remove(
     const stat = place.stat ?? (isOptional ? undefined : await notThere(guard, path));
     if (stat === undefined) return undefined;
     requireOrdinary(stat, path);
-    const directory = await guard.walk(parent);
     if (isOptional && !(await isStill(guard, path, { type: "empty directory" }))) return undefined;
     const bytes = stat.isFile() ? stat.size : stat.isDirectory() ? undefined : 0;
     const { image, isSameDisk } = recording.imageFor(join(parent.realPath, name), bytes);
-    const step: RecordedStep = {
-      kind: "put",
-      path,
-      after: { type: "nothing" },
-      image,
-      size_before: bytes,
-    };
+    const after = { type: "nothing" } as const;
+    const step = { kind: "put", path, after, image, size_before: bytes } as const;
     signal?.throwIfAborted();
     if (isSameDisk) {
-      await recording.write(step);
-      if (await isRenamedOut(place, image)) return {};
+      recording.write(step);
+      if (await isRenamedOut(place, image)) return { replaced: bytes };
     }
-    const size = bytes ?? (await withDirectory(guard, path, sizeOf));
+    const directory = await guard.walk(parent);
+    const size =
+      bytes ??
+      (await withDirectory(guard, path, async (root) => {
+        return (await contentOf(await guard.walk(root), path, signal)).bytes;
+      }));
     recording.requireCopyable(path, size);
     const own = ownDirectory(dirname(image));
     try {
       let copied: Awaited<ReturnType<typeof copyTree>> | undefined;
-      await recording.copying(image, async () => {
+      await recording.copying(async () => {
         const to = { directory: own, name: basename(image), path };
         copied = await copyTree({ directory, name, path }, to, { signal, skipped: () => {} });
       });
-      if (!isSameDisk) await recording.write(step);
+      if (!isSameDisk) recording.write(step);
       // Renamed first, so it disappears at once, however long the rest takes.
       const hidden = temporaryName("moved");
       await whileHeld(path, () => renameSync(entry, parent.entry(hidden)));
@@ -69,15 +85,11 @@ export async function remove(
         () => undefined,
         () => join(parent.path, hidden),
       );
-      return { leftover };
+      return { replaced: bytes, leftover };
     } finally {
       own.close();
     }
   });
-
-  async function sizeOf(root: GuardedDirectory): Promise<number> {
-    return (await contentOf(await guard.walk(root), path, signal)).bytes;
-  }
 }
 
 /** False if the two are on different file systems; some, such as overlays, also refuse to rename a directory. */
@@ -104,10 +116,11 @@ async function isRenamedOut(
  * the others may be outside the allowed directories (in a package store).
  */
 export async function writeBytes(
-  { guard, recording, signal }: Making,
+  making: Making,
   path: string,
   { bytes, before }: Extract<NewContent, { kind: "bytes" }>,
 ): Promise<Outcome> {
+  const { guard, recording, signal } = making;
   await guard.writeFile(path, bytes, {
     mode: before === undefined ? "create" : "overwrite",
     check: async (existing) => {
@@ -116,11 +129,10 @@ export async function writeBytes(
         before?.ino === now?.ino && before?.size === now?.size && before?.mtimeMs === now?.mtimeMs;
       if (!isSame) throw justChanged(path);
       signal?.throwIfAborted();
-      const image = existing && (await keep({ recording, signal }, existing));
-      const hash = bytes instanceof Uint8Array ? hashOf(bytes) : bytes.hash;
-      const after: State = { type: "file", size: bytes.length, hash };
+      const image = existing && (await keep(making, existing));
+      const after: State = { type: "file", size: bytes.length, hash: hashOf(bytes) };
       const sizes = { size_before: now?.size, size_after: bytes.length };
-      await recording.write({ kind: "put", path, after, image, ...sizes });
+      recording.write({ kind: "put", path, after, image, ...sizes });
     },
   });
   return { replaced: before?.size };
@@ -128,39 +140,33 @@ export async function writeBytes(
 
 /** Puts an image back: to a free path, or instead of a file. */
 export async function restore(
-  { guard, store, recording, signal }: Making,
+  making: Making,
   path: string,
   { image }: Extract<NewContent, { kind: "image" }>,
 ): Promise<Outcome> {
+  const { guard, store, recording, signal } = making;
   const own = store.openImage(image);
   const name = basename(image);
   try {
     return await withPlace(guard, path, async (place) => {
       const { parent, stat } = place;
-      const kept =
-        stat === undefined
-          ? undefined
-          : await withFile(guard, path, (file) => keep({ recording, signal }, file));
+      const kept = stat && (await withFile(guard, path, (file) => keep(making, file)));
       // Tools that compare times see that the content has changed.
       if (stat !== undefined) utimesSync(own.entry(name), new Date(), new Date());
-      const step = async (after: State) =>
-        recording.write({
-          kind: "put",
-          path,
-          after,
-          image: kept,
-          size_before: stat?.size,
-          size_after: "size" in after ? after.size : undefined,
-        });
+      const record = (after: State) => {
+        const size_after = "size" in after ? after.size : undefined;
+        const sizes = { size_before: stat?.size, size_after };
+        recording.write({ kind: "put", path, after, image: kept, ...sizes });
+      };
       if (lstatSync(own.entry(name)).dev === parent.stat.dev) {
-        await step(await stateOf(own, name, signal));
+        record(await stateOf(own, name, signal));
         await moveInto(own.entry(name), place, stat);
         return {};
       }
       const target = { directory: await guard.walk(parent), name: temporaryName(), path };
       try {
         await copyTree({ directory: own, name, path }, target, { signal });
-        await step(await stateOf(target.directory, target.name, signal));
+        record(await stateOf(target.directory, target.name, signal));
         await guard.move(join(parent.path, target.name), path, { overwrite: stat !== undefined });
       } finally {
         // It is gone if all went well.

@@ -40,13 +40,13 @@ const sizes = { size_before: z.number().optional(), size_after: z.number().optio
  * before; without one, nothing was.
  *
  * - `put`: the path got another entry, or nothing.
- * - `rename`: an entry was moved; the image is the one that it replaced.
+ * - `rename`: an entry was moved.
  * - `append`: the bytes from `from` to `size` were added in place; `digest` is theirs.
  * - `cut`: the reverse of it. `size` bytes remain, and the image is what was cut off.
  */
 const step = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("put"), path, after: state, image, ...sizes }),
-  z.object({ kind: z.literal("rename"), path, to: path, after: state, image, ...sizes }),
+  z.object({ kind: z.literal("rename"), path, to: path, after: state, ...sizes }),
   z.object({ kind: z.literal("append"), path, from: z.number(), digest: z.string(), ...sizes }),
   z.object({ kind: z.literal("cut"), path, size: z.number(), image: path, ...sizes }),
 ]);

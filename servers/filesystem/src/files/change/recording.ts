@@ -1,13 +1,12 @@
 import { appendFileSync, renameSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { errorCode, whileHeld } from "@refmcp/boundary";
-import { recordName } from "./journal-files.ts";
 import { type Change, type RecordedStep, recordLine, type Subject } from "./record.ts";
 import { notRecorded, type Receipt, type Store } from "./store.ts";
 
 /** Starts the record of a call that changes something. @throws ToolError `unavailable` if there can be none. */
 export async function startRecording(store: Store, subject: Subject): Promise<Recording> {
-  const journal = await store.journalFor(subject.path);
+  const journal = await store.journal();
   const head = { id: store.nextId(), time: new Date().toISOString(), ...subject };
   return new Recording(store, head, journal);
 }
@@ -51,17 +50,13 @@ export class Recording {
     return { image, isSameDisk };
   }
 
-  /** Runs work that copies to an image; if the disk is full, again after older changes were dropped. */
-  async copying(image: string, work: () => Promise<void> | void): Promise<void> {
-    const copy = async () => {
-      rmSync(image, { recursive: true, force: true });
+  /** Runs work that copies to an image. */
+  async copying(work: () => Promise<void> | void): Promise<void> {
+    try {
       await work();
-    };
-    await this.#store
-      .withRoom(this.#journal, [this.id, this.#head.undoes], copy)
-      .catch((error: unknown) => {
-        throw errorCode(error) === undefined ? error : notRecorded(this.#journal, error);
-      });
+    } catch (error) {
+      throw errorCode(error) === undefined ? error : notRecorded(this.#journal, error);
+    }
   }
 
   requireCopyable(path: string, bytes: number): void {
@@ -69,22 +64,15 @@ export class Recording {
   }
 
   /** Records a step that is about to be made. @throws ToolError `unavailable`: then it must not be made. */
-  async write(step: RecordedStep): Promise<void> {
+  write(step: RecordedStep): void {
     const text = (this.#length === 0 ? recordLine.head(this.#head) : "") + recordLine.step(step);
-    const append = () => {
-      try {
-        appendFileSync(this.#file(0), text, { mode: 0o600 });
-      } catch (error) {
-        // A full disk may have taken a part of the line.
-        if (this.#length > 0) truncateSync(this.#file(0), this.#length);
-        throw error;
-      }
-    };
-    await this.#store
-      .withRoom(this.#journal, [this.id, this.#head.undoes], append)
-      .catch((error: unknown) => {
-        throw notRecorded(this.#journal, error);
-      });
+    try {
+      appendFileSync(this.#file(0), text, { mode: 0o600 });
+    } catch (error) {
+      // A full disk may have taken a part of the line.
+      this.#truncate(this.#length);
+      throw notRecorded(this.#journal, error);
+    }
     this.#length += Buffer.byteLength(text);
     this.steps.push(step);
   }
@@ -100,18 +88,19 @@ export class Recording {
       made = await work();
       return made;
     } finally {
-      if (made === undefined) this.#forget(count, length, images);
+      if (made === undefined) {
+        this.steps.length = count;
+        if (this.#length > length) this.#truncate(length);
+        this.#length = length;
+        for (const image of this.#images.slice(images))
+          rmSync(image, { recursive: true, force: true });
+      }
     }
   }
 
-  #forget(count: number, length: number, images: number): void {
-    this.steps.length = count;
-    if (this.#length > length) {
-      if (length > 0) truncateSync(this.#file(0), length);
-      else rmSync(this.#file(0), { force: true });
-    }
-    this.#length = length;
-    for (const image of this.#images.slice(images)) rmSync(image, { recursive: true, force: true });
+  #truncate(length: number): void {
+    if (length > 0) truncateSync(this.#file(0), length);
+    else rmSync(this.#file(0), { force: true });
   }
 
   /** Completes the record; undefined if no step was made. */
@@ -131,6 +120,6 @@ export class Recording {
   }
 
   #file(bytes: number): string {
-    return join(this.#journal, recordName(this.#head, bytes));
+    return join(this.#journal, this.#store.recordName(this.#head, bytes));
   }
 }

@@ -3,7 +3,7 @@ import type { PathGuard } from "@refmcp/boundary";
 import { named } from "../errors.ts";
 import { missingDirectories } from "./missing-directories.ts";
 import type { RecordedStep } from "./record.ts";
-import type { Step } from "./step.ts";
+import { directoryStep, type Step } from "./step.ts";
 
 export const isMadeDirectory = (step: RecordedStep) =>
   step.kind === "put" && step.after.type === "empty directory" && step.image === undefined;
@@ -36,48 +36,31 @@ export async function reversalOf(
   isCovered: Covered,
 ): Promise<Reversal> {
   const { path } = step;
-  const requires = (at: string) =>
+  const at = step.kind === "rename" ? step.to : path;
+  const requires =
     isCovered.result || !("after" in step) ? undefined : { path: at, state: step.after, change };
-  const parents = async () =>
-    (await missingDirectories(guard, dirname(path))).map(
-      (path): Step => ({ kind: "put", path, content: { kind: "directory" } }),
-    );
-  const put = (path: string, image: string): Step => ({
-    kind: "put",
-    path,
-    content: { kind: "image", image },
-  });
   const content = `${named(path)} was restored to its previous content.`;
-  if (step.kind === "rename") {
-    const { to, image } = step;
-    const back: Step = {
-      kind: "rename",
-      path: to,
-      to: path,
-      overwrite: false,
-      requires: requires(to),
-    };
-    const displaced = image === undefined ? [] : [put(to, image)];
-    const and =
-      image === undefined ? "" : `, and the file it had replaced at ${named(to)} was restored`;
-    const done = `${named(path)} was moved back${and}.`;
-    return { step, steps: [...(await parents()), back, ...displaced], done };
-  }
   if (step.kind === "append") {
     const { from, size_after: size = from } = step;
     return { step, steps: [{ kind: "cut", path, from, size }], done: content };
   }
   if (step.kind === "cut") {
-    const { image } = step;
-    return { step, steps: [{ kind: "append", path, bytes: { image } }], done: content };
+    const bytes = { image: step.image };
+    return { step, steps: [{ kind: "append", path, bytes }], done: content };
   }
-  if (step.image !== undefined) {
-    const back = { ...put(path, step.image), requires: requires(path) };
-    const done = step.after.type === "nothing" ? `${named(path)} was restored.` : content;
-    return { step, steps: [...(await parents()), back], done };
+  if (step.kind === "put" && step.image === undefined) {
+    const isOptional = step.after.type === "empty directory";
+    const remove: Step = { kind: "put", path, content: { kind: "nothing", isOptional } };
+    const steps = [isOptional ? remove : { ...remove, requires }];
+    return { step, steps, done: `${named(path)} was removed.` };
   }
-  const isOptional = step.after.type === "empty directory";
-  const remove = { kind: "put", path, content: { kind: "nothing", isOptional } } as const;
-  const steps = [isOptional ? remove : { ...remove, requires: requires(path) }];
-  return { step, steps, done: `${named(path)} was removed.` };
+  const parents = (await missingDirectories(guard)(dirname(path))).map(directoryStep);
+  if (step.kind === "rename") {
+    const back: Step = { kind: "rename", path: at, to: path, requires };
+    return { step, steps: [...parents, back], done: `${named(path)} was moved back.` };
+  }
+  const image = step.image ?? "";
+  const back: Step = { kind: "put", path, content: { kind: "image", image }, requires };
+  const done = step.after.type === "nothing" ? `${named(path)} was restored.` : content;
+  return { step, steps: [...parents, back], done };
 }

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,7 +6,7 @@ import { type PathGuard, TimeSlices, type WalkedDirectory } from "@refmcp/bounda
 import { grouped, sized } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import { orNothing } from "../open-path.ts";
-import { chunksOf, shortHash } from "../read/bytes.ts";
+import { hashOfFile } from "../read/bytes.ts";
 import type { State } from "./record.ts";
 
 /** Directories with more entries than this are handled in parts. */
@@ -79,14 +78,14 @@ export function entriesOf(content: Content | undefined): number {
 /** `12 files (1.2 MiB), 3 directories, 1 link`. */
 export function describe(content: Omit<Content, "newest_ms">): string {
   const { files, directories, links, others, bytes } = content;
-  const isEmpty = files + directories + links + others === 0;
+  const rest = directories + links + others;
   const parts = [
-    files > 0 || isEmpty ? `${counted(files, "file")} (${sized(bytes)})` : "",
-    directories > 0 ? counted(directories, "directory", "directories") : "",
-    links > 0 ? counted(links, "link") : "",
-    others > 0 ? counted(others, "special file") : "",
+    ...(files > 0 || rest === 0 ? [`${counted(files, "file")} (${sized(bytes)})`] : []),
+    ...(directories > 0 ? [counted(directories, "directory", "directories")] : []),
+    ...(links > 0 ? [counted(links, "link")] : []),
+    ...(others > 0 ? [counted(others, "special file")] : []),
   ];
-  return parts.filter((part) => part !== "").join(", ");
+  return parts.join(", ");
 }
 
 /** The state of an entry that is moved, not written. */
@@ -112,13 +111,8 @@ export async function stateOf(
   }
   if (!stat.isFile() || stat.size > MAX_HASHED_BYTES) return movedState(entry, stat);
   const handle = await open(entry);
-  try {
-    const hash = createHash("sha256");
-    for await (const bytes of chunksOf({ handle }, signal)) hash.update(bytes);
-    return { type: "file", size: stat.size, hash: shortHash(hash) };
-  } finally {
-    await handle.close();
-  }
+  const hash = await hashOfFile({ handle }, signal).finally(() => handle.close());
+  return { type: "file", size: stat.size, hash };
 }
 
 async function treeState(

@@ -6,7 +6,6 @@ import type { State } from "./record.ts";
 import type { Recording } from "./recording.ts";
 import type { Content } from "./state.ts";
 import type { Store } from "./store.ts";
-import type { Streamed } from "./streamed.ts";
 
 /** What a path gets. */
 export type NewContent =
@@ -16,10 +15,10 @@ export type NewContent =
   /** `before`: the file that was read, which must be unchanged. */
   | {
       readonly kind: "bytes";
-      readonly bytes: Uint8Array | Streamed;
+      readonly bytes: Uint8Array;
       readonly before: Stats | undefined;
     }
-  | { readonly kind: "copy"; readonly from: string; readonly overwrite: boolean }
+  | { readonly kind: "copy"; readonly from: string }
   /** What the store kept. */
   | { readonly kind: "image"; readonly image: string };
 
@@ -30,7 +29,6 @@ export type Step = (
       readonly kind: "rename";
       readonly path: string;
       readonly to: string;
-      readonly overwrite: boolean;
     }
   /** Adds bytes at the end, in place. */
   | {
@@ -75,6 +73,10 @@ export interface Making {
   readonly recording: Recording;
   readonly signal: AbortSignal | undefined;
 }
+
+export const directoryStep = (path: string): Step => {
+  return { kind: "put", path, content: { kind: "directory" } };
+};
 
 export const isDirectoryStep = (step: Step): boolean =>
   step.kind === "put" &&

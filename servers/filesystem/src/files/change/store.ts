@@ -1,6 +1,6 @@
-import { createHash, randomBytes } from "node:crypto";
-import { lstatSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { lstatSync, statSync } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
   type AllowedDirectories,
@@ -10,24 +10,11 @@ import {
   ownDirectory,
   realPathOf,
   type WalkedDirectory,
-  whileHeld,
   within,
 } from "@refmcp/boundary";
 import { sized, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
-import {
-  byId,
-  type Entry,
-  entriesIn,
-  IMAGE_NAME,
-  idAt,
-  journalsIn,
-  OWNER_NAME,
-  parsed,
-  recordName,
-  removeOrphans,
-} from "./journal-files.ts";
-import type { Change, RecordedStep } from "./record.ts";
+import { type Change, parseRecord, type RecordedStep } from "./record.ts";
 import { openTrash, TRASH } from "./trash.ts";
 
 const MIB = 1024 * 1024;
@@ -36,12 +23,12 @@ const DAY_MS = 86_400_000;
 const SMALL_BYTES = MIB;
 /** How many changes are recorded between checks of the limits. */
 const PRUNE_EVERY = 20;
-/** A more recent change may still be in progress, here or in another process, and is not dropped. */
-const RECENT_MS = 60_000;
 /** An image without a record that is older than this was left by a crash. */
 const ORPHAN_MS = 3_600_000;
-/** The disk space of a change without its images, in bytes. */
-const RECORD_BYTES = 4_096;
+
+const ID = "[0-9a-z]{9}-[0-9a-f]{6}";
+const RECORD_NAME = new RegExp(`^(${ID})\\.(\\d+)\\.(\\d+)(?:\\.(${ID}))?\\.json$`);
+const IMAGE_NAME = new RegExp(`^(${ID})\\.\\d+$`);
 
 interface StoreOptions {
   /** Candidate directories in order of preference; see `stateDirectories`. */
@@ -63,26 +50,44 @@ export interface Receipt {
   readonly changeId: string | undefined;
   /** Why it cannot be undone; undefined if it can. */
   readonly final: string | undefined;
-  /** A note about the store for the user, only in the first answer. */
   readonly note?: string | undefined;
 }
 
+/** A recorded change, as the name of its file says. */
+interface Entry {
+  readonly id: string;
+  readonly name: string;
+  readonly bytes: number;
+  /** How many days it is kept, as the server that made it was told. */
+  readonly days: number;
+  readonly undoes: string | undefined;
+}
+
+/** The beginning of the ids of this time; ids sort by time. */
+function idAt(time: number): string {
+  return time.toString(36).padStart(9, "0");
+}
+
+/** None before the first change, when the directory does not exist yet. */
+async function namesIn(directory: string): Promise<string[]> {
+  return readdir(directory).catch((error: unknown) => {
+    if (errorCode(error) === "ENOENT") return [];
+    throw error;
+  });
+}
+
 /**
- * What this server changed, and the entries that were there before. Each allowed directory has its own journal, so
- * activity in one does not displace changes in another. A change is one file, `<id>.<bytes of its images>.json` (for an
- * undo also with the change that it undid); its images are `images/<id>.<number>` or, on another disk, in a
- * `.refmcp-trash`. Since every change has its own files, several server processes can share a journal without a lock,
- * and a crash leaves at most one extra file.
+ * What this server changed, and the entries that were there before. A change is one file, `<id>.<bytes of its
+ * images>.<days to keep it>.json` (for an undo also with the change that it undid); its images are `images/<id>.<number>` or, on another
+ * disk, in a `.refmcp-trash`. Since every change has its own files, several server processes can share a journal without
+ * a lock, and a crash leaves at most one extra file.
  */
 export class Store {
   readonly #options: Required<StoreOptions>;
   /** Complete records never change. */
   readonly #cache = new Map<string, Change>();
-  readonly #listeners = new Set<() => void>();
-  /** The number of changes in each journal since it was last pruned. */
-  readonly #sincePrune = new Map<string, number>();
+  #sincePrune = PRUNE_EVERY;
   #lastTime = 0;
-  #note: string | undefined;
 
   constructor(options: StoreOptions) {
     this.#options = { ...DEFAULTS, ...options };
@@ -99,106 +104,56 @@ export class Store {
     return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
   }
 
-  /** The journal of the allowed directory around an absolute path. @throws ToolError `unavailable` */
-  async journalFor(path: string): Promise<string> {
-    const all = await this.#open(true);
-    const roots = this.#options.allowed
-      .directories()
-      .flatMap((one) => [one.path, one.realPath].map((at) => ({ path: one.realPath, at })))
-      .filter(({ at }) => within(path, at))
-      .sort((a, b) => b.at.length - a.at.length);
-    const root = roots[0]?.path ?? path;
-    const journal = join(all, createHash("sha256").update(root).digest("hex").slice(0, 16));
-    if (this.#sincePrune.has(journal) && lstatSync(journal, { throwIfNoEntry: false }))
-      return journal;
+  /** The name of the file of a change with images of so many bytes. */
+  recordName({ id, undoes }: Pick<Change, "id" | "undoes">, bytes: number): string {
+    return `${id}.${bytes}.${this.#options.days}${undoes === undefined ? "" : `.${undoes}`}.json`;
+  }
+
+  /** The journal's directory, for new records. @throws ToolError `unavailable` if there can be none. */
+  async journal(): Promise<string> {
+    const journal = await this.#open(true);
     try {
       ensureDirectory(join(journal, "images"), 0o700);
-      // Renamed into place: a half-written one would hide the whole journal.
-      const draft = join(journal, `${idAt(Date.now())}-${randomBytes(3).toString("hex")}.tmp`);
-      const text = JSON.stringify({ path: root, days: this.#options.days });
-      await this.withRoom(journal, [], () => writeFileSync(draft, text, { mode: 0o600 }));
-      await whileHeld(draft, () => renameSync(draft, join(journal, OWNER_NAME)));
     } catch (error) {
       throw notRecorded(journal, error);
     }
-    this.#sincePrune.set(journal, PRUNE_EVERY);
     return journal;
   }
 
-  /** The directory of all journals. @throws ToolError `unavailable` if there can be none. */
   async #open(create: boolean): Promise<string> {
     const { directories, allowed } = this.#options;
     const opened = await openStateDirectory(directories, allowed, { name: "journal", create });
-    if ("reason" in opened)
-      throw failure("no_journal", `Changes cannot be recorded: ${opened.reason}.`);
-    if (!opened.lasting && this.#note === undefined)
-      this.#note = `The journal is in a temporary directory (${opened.directory}), so changes may not be undoable after a restart. To keep it elsewhere, start the server with --journal-dir.`;
-    return opened.directory;
+    if ("directory" in opened) return opened.directory;
+    throw failure("no_journal", `Changes cannot be recorded: ${opened.reason}.`);
   }
 
   /** Completes a change whose record is written. */
   async ended(journal: string, change: Change, bytes: number): Promise<Receipt> {
+    const { id } = change;
+    this.#cache.set(id, change);
     if (!this.keeps) {
-      await this.#remove(
-        { directory: journal, id: change.id, name: recordName(change, bytes) },
-        change,
-      );
+      await this.#remove(journal, { id, name: this.recordName(change, bytes) });
       return { changeId: undefined, final: "nothing is kept (--journal-days 0)" };
     }
-    this.#cache.set(change.id, change);
-    for (const listener of this.#listeners) listener();
-    const since = (this.#sincePrune.get(journal) ?? 0) + 1;
-    const isDue = since > PRUNE_EVERY || bytes > this.#options.maxBytes / PRUNE_EVERY;
-    this.#sincePrune.set(journal, isDue ? 0 : since);
-    if (isDue) await this.#prune(journal, change.id);
-    const note = this.#note;
-    this.#note = note === undefined ? undefined : "";
-    return { changeId: change.id, final: undefined, ...(note ? { note } : {}) };
+    this.#sincePrune += 1;
+    if (this.#sincePrune > PRUNE_EVERY || bytes > this.#options.maxBytes / PRUNE_EVERY) {
+      this.#sincePrune = 0;
+      await this.#prune(journal, id);
+    }
+    return { changeId: id, final: undefined };
   }
 
   /**
-   * Runs work that needs space on the journal's disk. If it is full, the oldest changes are dropped until there is.
-   *
-   * @param keep ids of changes that must stay
-   */
-  async withRoom<Value>(
-    journal: string,
-    keep: readonly (string | undefined)[],
-    work: () => Value | Promise<Value>,
-  ): Promise<Value> {
-    for (;;) {
-      try {
-        return await work();
-      } catch (error) {
-        const isFull = /^(?:ENOSPC|EDQUOT)$/i.test(errorCode(error) ?? "");
-        if (!isFull || !(await this.#makeRoom(journal, keep))) throw error;
-      }
-    }
-  }
-
-  async #makeRoom(journal: string, keep: readonly (string | undefined)[]): Promise<boolean> {
-    const recent = idAt(Date.now() - RECENT_MS);
-    let freed = 0;
-    for (const entry of await entriesIn(journal)) {
-      if (freed >= MIB || entry.id >= recent) break;
-      if (keep.includes(entry.id)) continue;
-      await this.#remove(entry);
-      freed += entry.bytes + RECORD_BYTES;
-    }
-    return freed > 0;
-  }
-
-  /**
-   * Where the entry at an absolute real path is kept, by renaming it or by copying it.
+   * Where the entry at an absolute real path is kept: by renaming it (`isSameDisk`) or by copying it.
    *
    * @param bytes its size; unknown for a directory
    */
-  imagePlace(journal: string, realPath: string, bytes: number | undefined): ImagePlace {
+  imagePlace(journal: string, realPath: string, bytes: number | undefined) {
     const own = join(journal, "images");
     const device = statSync(dirname(realPath)).dev;
     if (statSync(own).dev === device) return { directory: own, isSameDisk: true };
-    if (bytes !== undefined && bytes <= SMALL_BYTES) return { directory: own, isSameDisk: false };
-    for (const { realPath: root, writable } of this.#options.allowed.directories()) {
+    const isSmall = bytes !== undefined && bytes <= SMALL_BYTES;
+    for (const { realPath: root, writable } of isSmall ? [] : this.#options.allowed.directories()) {
       if (!writable || !within(realPath, root) || statSync(root).dev !== device) continue;
       const trash = openTrash(join(root, TRASH));
       if (trash === undefined) continue;
@@ -224,10 +179,9 @@ export class Store {
   /** Opens the directory of a recorded image. @throws ToolError `conflict` if the image is gone. */
   openImage(image: string): WalkedDirectory {
     try {
-      const isOurs = this.#options.allowed.hidden?.hides(realPathOf(dirname(image))) !== false;
       const directory = ownDirectory(dirname(image));
-      if (isOurs && lstatSync(directory.entry(basename(image)), { throwIfNoEntry: false }))
-        return directory;
+      const isThere = lstatSync(directory.entry(basename(image)), { throwIfNoEntry: false });
+      if (this.#isOurs(image) && isThere) return directory;
       directory.close();
     } catch (error) {
       if (errorCode(error) === undefined) throw error;
@@ -235,12 +189,10 @@ export class Store {
     throw failure("image_missing", "The content that was kept for it no longer exists.");
   }
 
-  /** Calls `listener` after each change of this process; returns a function that removes it. */
-  onChange(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => {
-      this.#listeners.delete(listener);
-    };
+  /** A record could name any path. */
+  #isOurs(image: string): boolean {
+    const isHidden = this.#options.allowed.hidden?.hides(realPathOf(dirname(image))) !== false;
+    return isHidden && IMAGE_NAME.test(basename(image));
   }
 
   /**
@@ -256,7 +208,7 @@ export class Store {
   }): Promise<Change[]> {
     const { before, below, limit } = range;
     const changes: Change[] = [];
-    for (const entry of (await this.#entries()).toReversed()) {
+    for (const entry of await this.#entries()) {
       if (changes.length === limit) break;
       if (before !== undefined && entry.id >= before) continue;
       const change = await this.#read(entry);
@@ -277,7 +229,7 @@ export class Store {
 
   /** The latest undo of each change: id of the change → id of its undo. */
   async undone(): Promise<Map<string, string>> {
-    const entries = await this.#entries();
+    const entries = (await this.#entries()).toReversed();
     return new Map(
       entries.flatMap(({ id, undoes }) => (undoes === undefined ? [] : [[undoes, id]])),
     );
@@ -286,31 +238,29 @@ export class Store {
   /** Erases what earlier processes kept for the allowed directories, if nothing is to be kept. */
   async eraseUnwanted(): Promise<void> {
     if (this.keeps) return;
-    for (const entry of await this.#allEntries().catch(() => []))
-      if ((await this.#read(entry)) !== undefined) await this.#remove(entry);
+    const journal = await this.#open(false).catch(() => undefined);
+    for (const entry of journal === undefined ? [] : await this.#entriesIn(journal))
+      if ((await this.#read(entry)) !== undefined) await this.#remove(journal ?? "", entry);
   }
 
   async #entries(): Promise<Entry[]> {
-    if (this.keeps) return this.#allEntries();
+    if (this.keeps) return this.#entriesIn(await this.#open(false));
     throw failure("no_journal", "No change is recorded: nothing is kept (--journal-days 0).");
   }
 
-  /** The entries of all journals that may concern the allowed directories, by time. */
-  async #allEntries(): Promise<Entry[]> {
-    const allowed = this.#options.allowed.directories();
-    const entries: Entry[] = [];
-    for await (const { directory, path } of journalsIn(await this.#open(false))) {
-      const isNear = allowed.some(
-        ({ realPath }) => within(path, realPath) || within(realPath, path),
-      );
-      if (isNear) entries.push(...(await entriesIn(directory)));
-    }
-    return entries.sort(byId);
+  /** Newest first. */
+  async #entriesIn(journal: string): Promise<Entry[]> {
+    const names = (await namesIn(journal)).sort().reverse();
+    return names.flatMap((name) => {
+      const [, id, bytes, days, undoes] = RECORD_NAME.exec(name) ?? [];
+      if (id === undefined) return [];
+      return [{ id, name, bytes: Number(bytes), days: Number(days), undoes }];
+    });
   }
 
   /** Undefined for a change outside this server's directories, which is not shown, or a damaged record. */
   async #read(entry: Entry): Promise<Change | undefined> {
-    const change = this.#cache.get(entry.id) ?? (await parsed(entry));
+    const change = this.#cache.get(entry.id) ?? (await this.#parsed(entry));
     if (change === undefined) return undefined;
     // The record of another process may still grow.
     if (!change.interrupted) this.#cache.set(entry.id, change);
@@ -319,54 +269,52 @@ export class Store {
     return change.id === entry.id && isVisible ? change : undefined;
   }
 
-  async #remove(entry: Pick<Entry, "directory" | "id" | "name">, change?: Change): Promise<void> {
-    const { steps = [] } = change ?? this.#cache.get(entry.id) ?? (await parsed(entry)) ?? {};
+  async #parsed({ name }: { name: string }): Promise<Change | undefined> {
+    try {
+      return parseRecord(await readFile(join(await this.#open(false), name), "utf8"));
+    } catch {
+      // Another process has pruned it, or it is damaged.
+      return undefined;
+    }
+  }
+
+  async #remove(journal: string, entry: Pick<Entry, "id" | "name">): Promise<void> {
+    const { steps = [] } = this.#cache.get(entry.id) ?? (await this.#parsed(entry)) ?? {};
     this.#cache.delete(entry.id);
     await this.erase(steps);
-    await rm(join(entry.directory, entry.name), { force: true });
+    await rm(join(journal, entry.name), { force: true });
   }
 
   /** Erases the images of steps. */
   async erase(steps: readonly RecordedStep[]): Promise<void> {
-    for (const step of steps) {
-      if (!("image" in step) || step.image === undefined) continue;
-      const { image } = step;
-      const isOurs = this.#options.allowed.hidden?.hides(realPathOf(dirname(image))) !== false;
-      if (isOurs && IMAGE_NAME.test(basename(image)))
-        await rm(image, { recursive: true, force: true });
-    }
+    for (const step of steps)
+      if ("image" in step && step.image !== undefined && this.#isOurs(step.image))
+        await rm(step.image, { recursive: true, force: true });
   }
 
-  /** Removes the oldest changes beyond the limits, leftovers of crashes, and changes of any journal that are too old. */
+  /** Removes changes that are too old, the oldest ones beyond the limits, and leftovers of crashes. */
   async #prune(journal: string, keep: string): Promise<void> {
-    const entries = (await entriesIn(journal)).toReversed();
+    const { days, maxBytes, maxChanges } = this.#options;
+    const entries = await this.#entriesIn(journal);
     let bytes = 0;
     for (const [index, entry] of entries.entries()) {
       bytes += entry.bytes;
-      const isTooMuch = index >= this.#options.maxChanges || bytes > this.#options.maxBytes;
-      if (isTooMuch && entry.id !== keep) await this.#remove(entry);
+      const isOld = entry.id < idAt(Date.now() - entry.days * DAY_MS);
+      const isTooMuch = index >= maxChanges || bytes > maxBytes;
+      if ((isOld || isTooMuch) && entry.id !== keep) await this.#remove(journal, entry);
     }
     const known = new Set(entries.map(({ id }) => id));
-    await removeOrphans(join(journal, "images"), (id) => known.has(id), ORPHAN_MS);
-    for (const { realPath } of this.#options.allowed.directories())
-      await removeOrphans(
-        join(realPath, TRASH),
-        (id) => known.has(id),
-        this.#options.days * DAY_MS,
-      );
-    // Each journal has its own retention time.
-    for await (const { directory, days } of journalsIn(dirname(journal))) {
-      const oldest = idAt(Date.now() - days * DAY_MS);
-      for (const entry of await entriesIn(directory))
-        if (entry.id < oldest && entry.id !== keep) await this.#remove(entry);
+    const trashes = this.#options.allowed.directories().map((root) => join(root.realPath, TRASH));
+    for (const directory of [join(journal, "images"), ...trashes]) {
+      const isOwn = dirname(directory) === journal;
+      const orphaned = idAt(Date.now() - (isOwn ? ORPHAN_MS : days * DAY_MS));
+      for (const name of await namesIn(directory).catch(() => [])) {
+        const id = IMAGE_NAME.exec(name)?.[1];
+        if (id === undefined || id >= orphaned || known.has(id)) continue;
+        await rm(join(directory, name), { recursive: true, force: true });
+      }
     }
   }
-}
-
-interface ImagePlace {
-  readonly directory: string;
-  /** Whether an entry only has to be renamed to it. */
-  readonly isSameDisk: boolean;
 }
 
 function pathsOf({ path, destination, steps }: Change): string[] {

@@ -118,20 +118,19 @@ async function check(
     if (!isLast || (await isStill(guard, path, step.after, signal))) return;
     throw step.after.type === "nothing" ? occupied(path) : changedSince(path, change.id);
   }
-  if (!(await isAppended(step))) throw changedSince(path, change.id);
-
-  async function isAppended(step: Exclude<RecordedStep, { kind: "put" | "rename" }>) {
-    const file = await openIfThere(guard, step.path);
-    if (file === undefined) return false;
-    try {
-      const size = step.kind === "cut" ? step.size : step.size_after;
-      if (file.stat.size !== size) return false;
-      if (step.kind === "cut") return true;
-      return hashOf(await readAt(file, step.from, size - step.from)) === step.digest;
-    } finally {
-      await file.handle.close();
+  const size = step.kind === "cut" ? step.size : (step.size_after ?? 0);
+  const file = await openIfThere(guard, path);
+  try {
+    const isSame = file?.stat.size === size;
+    if (file && isSame && step.kind === "cut") return;
+    if (file && isSame && step.kind === "append") {
+      const bytes = await readAt(file, step.from, size - step.from);
+      if (hashOf(bytes) === step.digest) return;
     }
+  } finally {
+    await file?.handle.close();
   }
+  throw changedSince(path, change.id);
 }
 
 function occupied(path: string): ToolError {

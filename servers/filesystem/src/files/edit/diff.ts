@@ -1,13 +1,12 @@
-import { clip, grouped, oneLine } from "@refmcp/boundary/answer";
+import { clip, fitting, grouped, oneLine } from "@refmcp/boundary/answer";
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch } from "diff";
 import { counted } from "../errors.ts";
 
-const CONTEXT = 3;
-/** Maximum length of the edit script to search for. */
-const MAX_EDITS = 500;
+/** Limits of the search for the shortest edit script; beyond them no lines are shown. */
+const OPTIONS = { context: 3, maxEditLength: 2_000, timeout: 1_000 };
 const MAX_LINE_CHARS = 1_000;
-
-type Hunk = StructuredPatch["hunks"][number];
+/** Of the first hunk, however small the budget is. */
+const MIN_CHARS = 1_000;
 
 interface LineCounts {
   readonly added: number;
@@ -24,7 +23,7 @@ export interface DiffWork {
   readonly newName: string;
   readonly before: string;
   readonly after: string;
-  /** Characters of the diff as JSON text; at least one hunk is returned, however long. */
+  /** Characters of the diff as JSON text; a part of the first hunk is returned in any case. */
   readonly maxChars: number;
 }
 
@@ -33,126 +32,42 @@ export interface Diff extends LineCounts {
   readonly hiddenHunks: number;
 }
 
-/** The unified diff of two texts. Only the lines between their common beginning and end are compared. */
+/** The unified diff of two texts with LF line endings, as far as it fits. */
 export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWork): Diff {
-  const shown: Hunk[] = [];
-  const total = { added: 0, removed: 0 };
+  if (before === after) return { text: "", added: 0, removed: 0, hiddenHunks: 0 };
+  const names = [oneLine(oldName), oneLine(newName)] as const;
+  const patch = structuredPatch(...names, before, after, undefined, undefined, OPTIONS);
+  if (patch === undefined)
+    return { text: "", added: news(before, after), removed: news(after, before), hiddenHunks: 1 };
+  const lines = patch.hunks.flatMap((hunk) => hunk.lines);
+  const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
+  const hunks: StructuredPatch["hunks"] = [];
+  let left = maxChars;
   let hiddenHunks = 0;
-  let remaining = maxChars;
-  for (const hunk of hunksOf(linesOf(before), linesOf(after))) {
-    for (const line of hunk.lines) {
-      if (line.startsWith("+")) total.added += 1;
-      if (line.startsWith("-")) total.removed += 1;
-    }
-    if (hiddenHunks > 0) {
-      hiddenHunks += 1;
-      continue;
-    }
-    const isFirst = shown.length === 0;
-    const lines = fitting(
-      hunk.lines.map(cutLine),
-      isFirst ? Math.max(remaining, 1_000) : remaining,
-    );
-    remaining -= lines.length === 0 ? 0 : JSON.stringify(lines.join("\n")).length + 40;
-    if (lines.length === hunk.lines.length) shown.push({ ...hunk, lines });
-    else {
-      hiddenHunks += 1;
-      if (isFirst) shown.push({ ...hunk, lines: [...lines, " …"] });
+  for (const hunk of patch.hunks) {
+    const isFirst = hunks.length === 0;
+    const cut = hunk.lines.map(cutLine);
+    left -= JSON.stringify(cut).length;
+    if (left < 0) hiddenHunks += 1;
+    if (left >= 0 && hiddenHunks === 0) hunks.push({ ...hunk, lines: cut });
+    else if (isFirst) {
+      const shown = cut.slice(0, fitting(cut, Math.max(maxChars, MIN_CHARS)));
+      hunks.push({ ...hunk, lines: shown.length < cut.length ? [...shown, " …"] : cut });
     }
   }
-  const names = { oldFileName: oneLine(oldName), newFileName: oneLine(newName) };
-  const patch = { ...names, oldHeader: undefined, newHeader: undefined, hunks: shown };
-  const text = shown.length === 0 ? "" : formatPatch(patch, FILE_HEADERS_ONLY);
-  return { text, ...total, hiddenHunks };
+  const text = formatPatch({ ...patch, hunks }, FILE_HEADERS_ONLY);
+  return { text, added: count("+"), removed: count("-"), hiddenHunks };
 }
 
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-}
-
-/** The hunks of two texts, given as lines with their line endings. */
-function hunksOf(before: readonly string[], after: readonly string[]): Hunk[] {
-  const max = Math.min(before.length, after.length);
-  let head = 0;
-  while (head < max && before[head] === after[head]) head += 1;
-  let tail = 0;
-  while (tail < max - head && before.at(-1 - tail) === after.at(-1 - tail)) tail += 1;
-  if (head === before.length && head === after.length) return [];
-  const start = Math.max(0, head - CONTEXT);
-  const rest = Math.max(0, tail - CONTEXT);
-  const old = before.slice(start, before.length - rest);
-  const changed = after.slice(start, after.length - rest);
-  const options = { context: CONTEXT, maxEditLength: MAX_EDITS };
-  const [one, other] = [old.join(""), changed.join("")];
-  const patch = structuredPatch("", "", one, other, undefined, undefined, options);
-  return (patch?.hunks ?? lineByLine(old, changed)).map((hunk) => ({
-    ...hunk,
-    oldStart: hunk.oldStart + start,
-    newStart: hunk.newStart + start,
-  }));
-}
-
-/** Compares texts that differ in many lines: after a replacement throughout, the others are still at the same place. */
-function lineByLine(before: readonly string[], after: readonly string[]): Hunk[] {
-  if (before.length !== after.length) return [hunkOf(before, after, 0, before.length)];
-  const hunks: Hunk[] = [];
-  for (let at = 0; at < before.length; at++) {
-    if (before[at] === after[at]) continue;
-    let last = at;
-    for (let next = at; next < before.length && next - last <= 2 * CONTEXT; next++)
-      if (before[next] !== after[next]) last = next;
-    hunks.push(hunkOf(before, after, Math.max(0, at - CONTEXT), last + 1 + CONTEXT));
-    at = last;
-  }
-  return hunks;
-}
-
-/** A hunk from one line to another; if the texts have different lengths, all of both. */
-function hunkOf(
-  before: readonly string[],
-  after: readonly string[],
-  start: number,
-  end: number,
-): Hunk {
-  const isAll = before.length !== after.length;
-  const [old, changed] = [before.slice(start, end), after.slice(start, isAll ? undefined : end)];
-  const lines: string[] = [];
-  for (let at = 0; at < old.length || at < changed.length; ) {
-    let next = at;
-    while (
-      isAll
-        ? next < Math.max(old.length, changed.length)
-        : next < old.length && old[next] !== changed[next]
-    )
-      next += 1;
-    lines.push(...marked("-", old.slice(at, next)), ...marked("+", changed.slice(at, next)));
-    if (next < old.length) lines.push(...marked(" ", old.slice(next, next + 1)));
-    at = next + 1;
-  }
-  return {
-    oldStart: start + 1,
-    oldLines: old.length,
-    newStart: start + 1,
-    newLines: changed.length,
-    lines,
-  };
-}
-
-function marked(mark: string, lines: readonly string[]): string[] {
-  return lines.flatMap((line) =>
-    line.endsWith("\n")
-      ? [mark + line.slice(0, -1)]
-      : [mark + line, "\\ No newline at end of file"],
-  );
-}
-
-function fitting(lines: readonly string[], remaining: number): string[] {
-  let used = 0;
-  const count = lines.findIndex((line) => {
-    used += JSON.stringify(line).length;
-    return used > remaining;
-  });
-  return count === -1 ? [...lines] : lines.slice(0, count);
+/** How many lines of `after` are not in `before`. */
+function news(before: string, after: string): number {
+  const known = new Map<string, number>();
+  for (const line of before.split("\n")) known.set(line, (known.get(line) ?? 0) + 1);
+  return after.split("\n").filter((line) => {
+    const left = known.get(line) ?? 0;
+    known.set(line, left - 1);
+    return left <= 0;
+  }).length;
 }
 
 function cutLine(line: string): string {

@@ -1,10 +1,8 @@
-import { clip, grouped, type ToolError } from "@refmcp/boundary/answer";
+import { clip, grouped, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import { decode, encode, type TextForm } from "../read/text-encoding.ts";
 import { editPattern } from "../search/text-pattern.ts";
-import { closest } from "./closest-match.ts";
 import { diffTexts } from "./diff.ts";
-import { lfView, lineEndsOf, withEnds, withLf } from "./line-ends.ts";
 
 export interface Edit {
   readonly oldText: string;
@@ -28,8 +26,8 @@ interface Match {
 
 /** How many places of an ambiguous match are listed. */
 const MAX_PLACES = 10;
-/** How many parts are joined at once, so that millions of them do not take memory at the same time. */
-const JOINED = 10_000;
+/** How many lines of a file are compared with a text that is not in it. */
+const MAX_COMPARED_LINES = 5_000;
 
 /**
  * Applies the edits in order, each to the result of the previous ones. Line endings of the edits match any in the
@@ -105,21 +103,17 @@ function spliced(
   matches: readonly Match[],
   { text: lf, toOriginal }: ReturnType<typeof lfView>,
 ): string {
-  const joined: string[] = [];
-  let parts: string[] = [];
-  const endOf = lineEndsOf(original);
+  const parts: string[] = [];
   let at = 0;
   for (const match of matches) {
     const { start, end, text } = narrowed(lf, match);
     const [from, to] = [toOriginal(start), toOriginal(end)];
-    parts.push(original.slice(at, from), withEnds(text, endOf(from, to)));
+    const isOneLine = !text.includes("\n");
+    const ended = isOneLine ? text : text.replaceAll("\n", lineEndAt(original, from, to));
+    parts.push(original.slice(at, from), ended);
     at = to;
-    if (parts.length < JOINED) continue;
-    joined.push(parts.join(""));
-    parts = [];
   }
-  joined.push(parts.join(""), original.slice(at));
-  return joined.join("");
+  return parts.join("") + original.slice(at);
 }
 
 /** A match without what is the same before and after it at its beginning and end. */
@@ -163,14 +157,23 @@ function noMatch(
     const what = `${where} ${wanted} matches nothing in ${named(path)}`;
     return failure("no_match", `${what}; nothing was changed.`);
   }
-  const near = closest(text, oldText);
   const after = index > 0 ? " after the edits before it" : "";
-  const place =
-    near === undefined
-      ? " The file contains nothing similar."
-      : `${near.whiteSpaceOnly ? " It differs only in whitespace from" : " The closest match is"} line ${grouped(near.line)}:\n${near.excerpt}`;
-  const message = `${where} ${wanted} is not in ${named(path)}${after}; nothing was changed.${place}`;
+  const message = `${where} ${wanted} is not in ${named(path)}${after}; nothing was changed.${hintOf(text, oldText)}`;
   return failure("no_place", message);
+}
+
+/** Which line looks like the longest one that was wanted. */
+function hintOf(text: string, oldText: string): string {
+  const wanted = oldText.split("\n").reduce((a, b) => (b.trim().length > a.trim().length ? b : a));
+  const lines = text.split("\n", MAX_COMPARED_LINES);
+  const squeezed = (line: string) => line.replace(/\s+/g, "");
+  const isSame = (line: string) => squeezed(line) === squeezed(wanted);
+  const near = lines.find(isSame) ?? nearest(wanted, lines, 1)[0];
+  if (near === undefined || wanted.trim() === "") return " The file contains nothing similar.";
+  const place = `line ${grouped(lines.indexOf(near) + 1)}:\n${oneLine(clip(near, 300))}`;
+  return isSame(near)
+    ? ` Compare its whitespace and the other lines with ${place}`
+    : ` The closest match is ${place}`;
 }
 
 /** What to edit, as plain data for a thread. */
@@ -195,4 +198,36 @@ export function editBytes({ path, bytes, form, edits, maxChars, ...options }: Ed
     maxChars,
   });
   return { after: text === original ? undefined : encode(text, form), diff, ...counts, ...outcome };
+}
+
+/** Converts line endings of a caller's text to LF. */
+export function withLf(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}
+
+/** The text with LF line endings, and where its positions are in the original. A lone CR counts if there are no others. */
+function lfView(original: string): { text: string; toOriginal(at: number): number } {
+  if (!original.includes("\r")) return { text: original, toOriginal: (at) => at };
+  if (!original.includes("\n"))
+    return { text: original.replaceAll("\r", "\n"), toOriginal: (at) => at };
+  // For each CRLF, the position of its LF in the text without carriage returns.
+  const carriages: number[] = [];
+  for (let at = original.indexOf("\r\n"); at !== -1; at = original.indexOf("\r\n", at + 2))
+    carriages.push(at - carriages.length);
+  // Positions are asked in order.
+  let count = 0;
+  const toOriginal = (at: number) => {
+    while (count < carriages.length && (carriages[count] ?? 0) < at) count += 1;
+    return at + count;
+  };
+  return { text: withLf(original), toOriginal };
+}
+
+/** The line ending that applies at a range of a text: its first one, else the one before it, else the one after it. */
+function lineEndAt(text: string, start: number, end: number): string {
+  const next = text.indexOf("\n", start);
+  const before = start === 0 ? -1 : text.lastIndexOf("\n", start - 1);
+  const at = next !== -1 && (next < end || before === -1) ? next : before;
+  if (at === -1) return text.includes("\r") ? "\r" : "\n";
+  return text[at - 1] === "\r" ? "\r\n" : "\n";
 }

@@ -14,8 +14,7 @@ import { compileGlob } from "../search/glob.ts";
 import { ignoreRules } from "../search/ignore.ts";
 import { walk } from "../tree/walk.ts";
 import { lineCounts } from "./diff.ts";
-import { type Edit, type EditOptions, editBytes } from "./edit-text.ts";
-import { withLf } from "./line-ends.ts";
+import { type Edit, type EditOptions, editBytes, withLf } from "./edit-text.ts";
 
 /** Maximum bytes of a file that is edited, since several copies are kept in memory. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
@@ -105,15 +104,15 @@ async function planEdit(files: Files, path: string, request: EditRequest) {
  *   beyond 32 MiB
  */
 async function readEditable(files: Files, path: string) {
-  const before = await readBefore(files.guard, path, { max: MAX_EDIT_BYTES, hash: false });
+  const before = await readBefore(files.guard, path, { max: MAX_EDIT_BYTES });
   if (before === undefined) return undefined;
   const { bytes, stat } = before;
   if (bytes === undefined) {
     const hint =
       "Copy the part to change to a separate file, or ask the user to edit it with another program.";
-    throw tooLarge(path, stat.size, MAX_EDIT_BYTES, "are edited", hint);
+    throw tooLarge(path, [stat.size, MAX_EDIT_BYTES], "are edited", hint);
   }
-  const form = await formOfText(bytes, { whole: true });
+  const form = formOfText(bytes, { whole: true });
   if (form === undefined) throw binary(path);
   if (!decodesBack(bytes, form)) {
     const what = `${form.encoding} text that cannot be written back byte for byte`;
@@ -171,8 +170,8 @@ async function editsIn(
   edits: readonly Edit[],
   isRegex: boolean,
 ): Promise<readonly Edit[]> {
-  const before = await readBefore(files.guard, path, { max: MAX_EDIT_BYTES, hash: false });
-  const content = before?.bytes && (await textOf(before.bytes));
+  const before = await readBefore(files.guard, path, { max: MAX_EDIT_BYTES });
+  const content = before?.bytes && textOf(before.bytes);
   if (content === undefined) return [];
   const text = withLf(content.text);
   return isRegex ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));

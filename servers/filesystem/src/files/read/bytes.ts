@@ -1,4 +1,4 @@
-import { createHash, type Hash, hash } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import type { Stats } from "node:fs";
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
@@ -8,11 +8,13 @@ import { openIfThere } from "../open-path.ts";
 export const CHUNK_BYTES = 1024 * 1024;
 const HASH_DIGITS = 16;
 
-type Opened = Pick<GuardedFile, "handle">;
+interface Readable {
+  readonly handle: Pick<GuardedFile["handle"], "read">;
+}
 
 /** Reads up to `length` bytes; fewer if the file has shrunk. */
 export async function readAt(
-  { handle }: { handle: Pick<Opened["handle"], "read"> },
+  { handle }: Readable,
   position: number,
   length: number,
 ): Promise<Buffer> {
@@ -27,33 +29,20 @@ export async function readAt(
   return buffer.subarray(0, filled);
 }
 
-export async function* chunksOf(
-  file: { handle: Pick<Opened["handle"], "read"> },
-  signal?: AbortSignal,
-): AsyncGenerator<Buffer> {
-  for (let position = 0; ; ) {
-    signal?.throwIfAborted();
-    const bytes = await readAt(file, position, CHUNK_BYTES);
-    if (bytes.length === 0) return;
-    yield bytes;
-    position += bytes.length;
-  }
-}
-
-/** A finished SHA-256 in the form used in answers. */
-export function shortHash(hash: Hash): string {
-  return hash.digest("hex").slice(0, HASH_DIGITS);
-}
-
 /** The hash of content as used in answers and `expected_hash`: the first 16 hex digits of its SHA-256. */
 export function hashOf(bytes: Uint8Array): string {
   return hash("sha256", bytes).slice(0, HASH_DIGITS);
 }
 
-export async function hashOfFile(file: Opened, signal?: AbortSignal): Promise<string> {
+export async function hashOfFile(file: Readable, signal?: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
-  for await (const bytes of chunksOf(file, signal)) hash.update(bytes);
-  return shortHash(hash);
+  for (let position = 0; ; ) {
+    signal?.throwIfAborted();
+    const bytes = await readAt(file, position, CHUNK_BYTES);
+    if (bytes.length === 0) return hash.digest("hex").slice(0, HASH_DIGITS);
+    hash.update(bytes);
+    position += bytes.length;
+  }
 }
 
 /** A file that is going to be changed. */
@@ -75,7 +64,7 @@ export interface Before {
 export async function readBefore(
   guard: PathGuard,
   path: string,
-  { max, hash, signal }: { max: number; hash: boolean; signal?: AbortSignal | undefined },
+  { max, hash = false, signal }: { max: number; hash?: boolean; signal?: AbortSignal | undefined },
 ): Promise<Before | undefined> {
   const file = await openIfThere(guard, path);
   if (file === undefined) return undefined;
@@ -111,16 +100,9 @@ export function checkExpected(
 }
 
 /** The refusal of a file of `size` bytes; `what` ends its sentence, for example "are edited". */
-export function tooLarge(
-  path: string,
-  size: number,
-  max: number,
-  what: string,
-  hint: string,
-): ToolError {
-  return failure("too_large", `${named(path)} has ${sized(size)}; at most ${sized(max)} ${what}.`, {
-    hint,
-  });
+export function tooLarge(path: string, [size, max]: [number, number], what: string, hint: string) {
+  const message = `${named(path)} has ${sized(size)}; at most ${sized(max)} ${what}.`;
+  return failure("too_large", message, { hint });
 }
 
 /** @param hint instead of the one for reading */

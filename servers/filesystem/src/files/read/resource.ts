@@ -6,7 +6,7 @@ import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { directoryAt, orRefused, withDirectory, withFile } from "../open-path.ts";
 import { readAt, tooLarge } from "./bytes.ts";
-import { kindOfFile, textTypeOf } from "./file-kinds.ts";
+import { textTypeOf } from "./file-kinds.ts";
 import { formOf, sourceOf } from "./lines.ts";
 import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
 import { readText } from "./read-text.ts";
@@ -18,6 +18,7 @@ const LISTED_LINES = 200;
 const MAX_TAIL_LINES = 10_000;
 const MAX_TAIL_CHARS = 500_000;
 const MAX_ENTRIES = 1000;
+const PICTURE_OR_SOUND = /\.(?:jpe?g|png|gif|webp|heic|bmp|tiff?|avif|mp3|wav|flac|m4a|ogg)$/i;
 /** The protocol's limit on suggestions. */
 const MAX_SUGGESTIONS = 100;
 
@@ -41,7 +42,7 @@ export async function readWhole(
       const hint = text
         ? "Read its last lines by appending ?tail=200 to the URI, or use read_text_file with offset and limit."
         : "Read it with another program.";
-      throw tooLarge(file.path, size, max, "are read as a resource", hint);
+      throw tooLarge(file.path, [size, max], "are read as a resource", hint);
     }
     const form = text ? await formOf(await sourceOf(file)) : undefined;
     const bytes = await readAt(file, 0, size);
@@ -56,7 +57,7 @@ export async function readWhole(
 export function resourceQuery(path: string, size: number): "" | `?tail=${number}` | undefined {
   if (size <= MAX_TEXT_BYTES) return "";
   if (textTypeOf(basename(path)) !== undefined) return `?tail=${LISTED_LINES}`;
-  return size <= MAX_MEDIA_BYTES && /^(?:images|audio)$/.test(kindOfFile(path)) ? "" : undefined;
+  return size <= MAX_MEDIA_BYTES && PICTURE_OR_SOUND.test(path) ? "" : undefined;
 }
 
 /**

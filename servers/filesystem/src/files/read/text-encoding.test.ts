@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { decode, detect, encode, eolOf, textOf } from "./text-encoding.ts";
+import { decode, encode, formOfText, textOf } from "./text-encoding.ts";
 
 function formOf(bytes: Buffer) {
-  const form = detect(bytes, { whole: true });
+  const form = formOfText(bytes, { whole: true });
   if (form === undefined) throw new Error("taken for binary");
   return form;
 }
@@ -17,7 +17,7 @@ function roundTrip(bytes: Buffer): string {
 
 const WORDS = "Grüße aus Köln, 20 € – naïve café\n";
 
-describe("detect", () => {
+describe("the form of a text", () => {
   it("distinguishes encodings", () => {
     expect(formOf(Buffer.from(WORDS))).toMatchObject({
       encoding: "utf-8",
@@ -56,16 +56,16 @@ describe("detect", () => {
   });
 
   it("detects line endings", () => {
-    expect(eolOf(Buffer.from("a\nb\n"), "utf-8")).toBe("lf");
-    expect(eolOf(Buffer.from("a\r\nb\r\n"), "utf-8")).toBe("crlf");
-    expect(eolOf(Buffer.from("a\rb\r"), "utf-8")).toBe("cr");
-    expect(eolOf(Buffer.from("a\r\nb\n"), "utf-8")).toBe("mixed");
-    expect(eolOf(Buffer.from("\na\r\n"), "utf-8")).toBe("mixed");
-    expect(eolOf(Buffer.from("a\rb\n"), "utf-8")).toBe("mixed");
-    expect(eolOf(Buffer.from("ab"), "utf-8")).toBe("none");
-    expect(eolOf(Buffer.from("a\r\nb\r\n", "utf16le"), "utf-16le")).toBe("crlf");
+    expect(formOf(Buffer.from("a\nb\n")).eol).toBe("lf");
+    expect(formOf(Buffer.from("a\r\nb\r\n")).eol).toBe("crlf");
+    expect(formOf(Buffer.from("a\rb\r")).eol).toBe("cr");
+    expect(formOf(Buffer.from("a\r\nb\n")).eol).toBe("mixed");
+    expect(formOf(Buffer.from("\na\r\n")).eol).toBe("mixed");
+    expect(formOf(Buffer.from("a\rb\n")).eol).toBe("mixed");
+    expect(formOf(Buffer.from("ab")).eol).toBe("none");
+    expect(formOf(Buffer.from("a\r\nb\r\n", "utf16le")).eol).toBe("crlf");
     // U+0D0A is a Malayalam letter, not a line end.
-    expect(eolOf(Buffer.from("\u0d0a\n", "utf16le"), "utf-16le")).toBe("lf");
+    expect(formOf(Buffer.from("\u0d0a\n", "utf16le")).eol).toBe("lf");
   });
 
   it("finds binary content", () => {
@@ -83,20 +83,20 @@ describe("detect", () => {
       Buffer.from("%PDF-1.7\nplain so far"),
       Buffer.alloc(64),
     ]) {
-      expect(detect(bytes, { whole: true })).toBeUndefined();
+      expect(formOfText(bytes, { whole: true })).toBeUndefined();
     }
-    expect(detect(png, { whole: true, encoding: "windows-1252" })).toMatchObject({
+    expect(formOfText(png, { whole: true, encoding: "windows-1252" })).toMatchObject({
       encoding: "windows-1252",
     });
   });
 
   it("tolerates a character cut off at the end of a sample", () => {
     const bytes = Buffer.from("ein großes Ö");
-    expect(detect(bytes.subarray(0, -1), { whole: false })).toMatchObject({
+    expect(formOfText(bytes.subarray(0, -1), { whole: false })).toMatchObject({
       encoding: "utf-8",
       damaged: false,
     });
-    expect(detect(bytes.subarray(0, -1), { whole: true })).toMatchObject({
+    expect(formOfText(bytes.subarray(0, -1), { whole: true })).toMatchObject({
       damaged: false,
       encoding: "windows-1252",
     });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { searchAnswer } from "./answer.ts";
-import type { TextMatches } from "./text-search.ts";
+import type { TextMatches } from "./search.ts";
 
 describe("pages of text", () => {
   it("cuts long lines around the match", async () => {
@@ -15,7 +15,7 @@ describe("pages of text", () => {
     expect(match?.text.isWellFormed()).toBe(true);
   });
 
-  it.each(["content", "matches", "files", "counts"] as const)(
+  it.each(["content", "files", "counts"] as const)(
     "pages through %s without repeat or gap",
     async (mode) => {
       const content: Record<string, string> = {};
@@ -49,28 +49,6 @@ describe("pages of text", () => {
       );
     },
   );
-
-  it("returns the matches of a very long line as far as they fit, and how many there are", async () => {
-    // The line is longer than what is read at once.
-    const mails = Array.from({ length: 150_000 }, (_, i) => `user${i}@x.example`);
-    const tree = await makeTree({ "min.json": `[${mails.join(",")}]\nlast@x.example\n` });
-    const search = searcherOf(tree);
-    const request = { pattern: "\\w+@[\\w.]+", mode: "matches" } as const;
-    const page = await search(request);
-    expect(page).toMatchObject({ total_files: 1, total_lines: 2 });
-    const [long, last] = page.files[0]?.matches ?? [];
-    const shown = long?.text.split("\n") ?? [];
-    expect(shown).toEqual(mails.slice(0, shown.length));
-    expect(shown.length).toBeGreaterThan(200);
-    // Where the line was divided for reading, a match can be counted twice or in part.
-    expect(Math.abs((long?.found ?? 0) - mails.length)).toBeLessThan(20);
-    expect(last).toEqual({ line: 2, text: "last@x.example" });
-    const answer = searchAnswer(page, 0, tree.root);
-    expect(answer).toMatch(
-      /^min\.json\n1 \(first \d+ of 1\d\d,\d\d\d matches\):user0@x\.example\n1:user1@/,
-    );
-    expect(answer.length).toBeLessThan(20_000);
-  });
 
   it("stays within its budget", async () => {
     const content: Record<string, string> = {};

@@ -4,19 +4,33 @@ import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { comparePaths } from "../tree/path-order.ts";
 import type { MatchedLine } from "./match-lines.ts";
-import {
-  DONE,
-  type FoundFile,
-  type SearchPage,
-  type ShownFile,
-  type TextMatches,
-  type TextSearch,
-} from "./text-search.ts";
+import { DONE, type TextMatches, type TextSearch } from "./search.ts";
 
 /** The names of documents that were not searched are shown up to this many. */
 const MAX_NAMED = 5;
 /** Characters of an answer reserved for text other than its files and cursor. */
 const FRAME = 1_000;
+
+/** A file with matching lines. */
+export interface FoundFile {
+  /** Below the searched directory; "" is the searched file itself. */
+  readonly path: string;
+  /** The first lines; fewer than `total` if they are not all needed. */
+  readonly lines: readonly MatchedLine[];
+  readonly total: number;
+}
+
+interface ShownFile {
+  path: string;
+  /** The number of matching lines; only in mode `counts`. */
+  lines?: number;
+  matches?: MatchedLine[];
+}
+
+export interface SearchPage {
+  files: ShownFile[];
+  next_cursor?: string;
+}
 
 /**
  * As many of the found files, and their lines, as fit into an answer.
@@ -33,46 +47,71 @@ export function pageOf(
   cursorAt: (path: string, line: number) => string,
   more = false,
 ): SearchPage {
-  const { mode, context: asked, limit, budget, base } = request;
-  const showsLines = mode === "content" || mode === "matches";
-  const context = mode === "content" ? asked : 0;
+  const { mode, limit, budget, base } = request;
+  const isContent = mode === "content";
+  const context = isContent ? request.context : 0;
   const shownFrom = request.files.guard.allowed.directories()[0]?.path ?? "";
   const files: ShownFile[] = [];
   let left = limit;
   // The cursor contains a path as well, in a longer form.
   let chars = budget - FRAME - 2 * found.reduce((max, { path }) => Math.max(max, path.length), 0);
-  let last: [path: string, line: number] | undefined;
-  const upTo = (): SearchPage =>
-    last === undefined ? { files } : { files, next_cursor: cursorAt(...last) };
+  let last: [path: string, line: number] = ["", 0];
+  const upTo = (): SearchPage => ({ files, next_cursor: cursorAt(...last) });
   for (const { path, lines, total } of found) {
-    if (left === 0) return upTo();
+    if (left <= 0) return upTo();
     const file: ShownFile = { path: path === "" ? base : join(base, path) };
     if (mode === "counts") file.lines = total;
-    let cost = heading(file, shownFrom).length;
+    chars -= heading(file, shownFrom).length;
+    if (chars < 0 && files.length > 0) return upTo();
     const shown: MatchedLine[] = [];
-    for (const line of showsLines ? lines.slice(0, left) : []) {
+    for (const line of isContent ? lines.slice(0, left) : []) {
       // With context, a line of two hyphens may precede it.
-      const lineCost = linesOf([line], context).length + (context > 0 ? 4 : 1);
-      if (cost + lineCost > chars && (files.length > 0 || shown.length > 0)) break;
-      cost += lineCost;
+      chars -= linesOf([line], context).length + (context > 0 ? 4 : 1);
+      if (chars < 0 && (files.length > 0 || shown.length > 0)) break;
       shown.push(line);
     }
-    const isFull = showsLines ? lines.length > 0 && shown.length === 0 : cost > chars;
-    if (isFull && files.length > 0) return upTo();
-    if (showsLines && lines.length === 0) continue;
-    if (showsLines) file.matches = shown;
-    files.push(file);
-    chars -= cost;
-    left -= showsLines ? shown.length : 1;
-    last = [path, shown.at(-1)?.line ?? DONE];
-    if (showsLines && shown.length < lines.length) return upTo();
-    if (showsLines) last = [path, DONE];
+    if (isContent && shown.length === 0 && lines.length > 0) return upTo();
+    if (isContent && lines.length === 0) continue;
+    files.push(isContent ? { ...file, matches: shown } : file);
+    left -= isContent ? shown.length : 1;
+    last = [path, isContent && shown.length < lines.length ? (shown.at(-1)?.line ?? 0) : DONE];
+    if (last[1] !== DONE) return upTo();
   }
   return more ? upTo() : { files };
 }
 
-/** A note about documents that were not searched. */
-export function listOf(paths: readonly string[], why: string): string {
+/** What a search of a directory left out: numbers of entries, and paths of documents. */
+export interface Unsearched {
+  links: number;
+  archives: number;
+  binary: number;
+  ignored: number;
+  readonly unread: string[];
+  readonly later: string[];
+}
+
+/** What was not searched. If nothing was found, it may be there. */
+export function notesOf(unsearched: Unsearched, isEmpty: boolean): string[] {
+  const { links, archives, binary, ignored, unread, later } = unsearched;
+  const notes = [
+    isEmpty &&
+      ignored > 0 &&
+      `${counted(ignored, "ignored entry was", "ignored entries were")} not searched; include_ignored=true includes them.`,
+    isEmpty &&
+      binary > 0 &&
+      `${counted(binary, "binary file was", "binary files were")} not searched.`,
+    isEmpty &&
+      archives > 0 &&
+      `Of ${counted(archives, "archive")} only the names of the entries were searched.`,
+    links > 0 &&
+      `${counted(links, "symlink was", "symlinks were")} not followed; give one as path to search its target.`,
+    unread.length > 0 && listOf(unread, "could not be read; read_text_file says why"),
+    later.length > 0 && listOf(later, "not searched yet; repeat the call to continue"),
+  ];
+  return notes.filter((note) => note !== false);
+}
+
+function listOf(paths: readonly string[], why: string): string {
   const shown = [...paths].sort(comparePaths).slice(0, MAX_NAMED).map(oneLine).join(", ");
   const more = paths.length > MAX_NAMED ? ", …" : "";
   return `${counted(paths.length, "document")} ${why}: ${shown}${more}.`;
@@ -80,9 +119,9 @@ export function listOf(paths: readonly string[], why: string): string {
 
 /**
  * Search results in the form of `rg --heading -n`: a file's path, then its matching lines as `12:text`, context lines
- * as `11-text`, and `--` where lines are omitted; in mode `matches` one line for each match. In mode `counts`, the
- * number of lines precedes the path. The last line, in square brackets, is the server's own; since each line of a file
- * begins with its number, no file can imitate it.
+ * as `11-text`, and `--` where lines are omitted. In mode `counts`, the number of lines precedes the path. The last
+ * line, in square brackets, is the server's own; since each line of a file begins with its number, no file can imitate
+ * it.
  *
  * @param base the directory that relative paths start from; paths below it are shortened
  */
@@ -117,32 +156,24 @@ const below = (base: string) => (base.endsWith(sep) ? base : base + sep);
 /** The line of a file, above its matching lines. */
 function heading({ path, lines }: ShownFile, base: string): string {
   const start = below(base);
-  const name = oneLine(path.startsWith(start) ? relativeName(path.slice(start.length)) : path);
-  return lines === undefined ? `${name}\n` : `${grouped(lines)} ${name}\n`;
-}
-
-/** Adds `./` to a name that could be mistaken for a numbered line, a line of the server or the home directory. */
-function relativeName(path: string): string {
-  return /^[\d[~-]/.test(path) ? `.${sep}${path}` : path;
+  const name = path.startsWith(start) ? path.slice(start.length) : path;
+  // Some names could be mistaken for a numbered line, a line of the server or the home directory.
+  const plain = oneLine(/^[\d[~-]/.test(name) ? `.${sep}${name}` : name);
+  return lines === undefined ? `${plain}\n` : `${grouped(lines)} ${plain}\n`;
 }
 
 function linesOf(matches: readonly MatchedLine[], context: number): string {
   const shown: string[] = [];
   let last: number | undefined;
-  for (const { line, text, found, column, part, before = [], after = [] } of matches) {
+  for (const { line, text, column, part, before = [], after = [] } of matches) {
     const from = line - before.length;
     if (context > 0 && last !== undefined && from > last + 1) shown.push("--");
-    const [first = "", ...others] = text.split("\n");
-    const count =
-      found === undefined ? "" : `first ${grouped(others.length + 1)} of ${grouped(found)} matches`;
-    const place = [part ?? "", column === undefined ? "" : `column ${column}`, count].filter(
-      (fact) => fact !== "",
-    );
-    const at = place.length === 0 ? "" : ` (${place.join(", ")})`;
+    const place = [part ?? "", column === undefined ? "" : `column ${column}`]
+      .filter((fact) => fact !== "")
+      .join(", ");
     shown.push(
       ...before.map((one, index) => `${from + index}-${one}`),
-      `${line}${at}:${first}`,
-      ...others.map((one) => `${line}:${one}`),
+      `${line}${place === "" ? "" : ` (${place})`}:${text}`,
       ...after.map((one, index) => `${line + 1 + index}-${one}`),
     );
     last = line + after.length;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { readSync } from "node:fs";
 import { TextDecoder } from "node:util";
-import { withLf } from "../edit/line-ends.ts";
+import { withLf } from "../edit/edit-text.ts";
 import { CHUNK_BYTES } from "../read/bytes.ts";
 import {
   decode,
@@ -22,23 +22,20 @@ const OVERLAP = 64 * 1024;
 /** UTF-8, or another encoding that is guessed when it is first needed: a guess takes milliseconds per file. */
 type BlockEncoding = "utf-8" | (() => Encoding);
 
-/** Complete lines of a file, or a part of a very long line. */
+/** Complete lines of a file, or a part of a very long line, which ends within it. */
 export interface Block {
   /** The lines with their line endings; only the last of a file may lack one. */
   readonly bytes: Buffer;
-  /** Whether the block ends within a line, whose next part begins the next block. */
-  readonly partial: boolean;
   /** Whether the bytes are UTF-8; otherwise they are in an encoding that contains ASCII. */
   readonly isUtf8: boolean;
   /** With LF line endings; decoded on first use. */
   readonly text: string;
 }
 
-function blockOf(bytes: Buffer, partial: boolean, encoding: BlockEncoding): Block {
+function blockOf(bytes: Buffer, encoding: BlockEncoding): Block {
   let text: string | undefined;
   return {
     bytes,
-    partial,
     isUtf8: encoding === "utf-8",
     get text() {
       const name = encoding === "utf-8" ? encoding : encoding();
@@ -90,20 +87,20 @@ export function* blocksOf(fd: number, head = readHead(fd)): Generator<Block | un
     // Only the incomplete line is joined; the others are not copied.
     const from = end > 0 && open.length > 0 ? bytes.indexOf(LINE_FEED) + 1 : 0;
     if (from > 0) {
-      yield blockOf(Buffer.concat([open, bytes.subarray(0, from)]), false, encoding);
+      yield blockOf(Buffer.concat([open, bytes.subarray(0, from)]), encoding);
       open = Buffer.alloc(0);
     }
-    if (end > from) yield blockOf(bytes.subarray(from, end), false, encoding);
+    if (end > from) yield blockOf(bytes.subarray(from, end), encoding);
     if (end < bytes.length) open = Buffer.concat([open, bytes.subarray(end)]);
     if (open.length > MAX_LINE_BYTES) {
       // The beginning of a very long line, whose last bytes are repeated in the next part.
       const part = open;
       open = part.subarray(characterStart(part, part.length - OVERLAP));
-      yield blockOf(part, true, encoding);
+      yield blockOf(part, encoding);
     }
   }
   const rest = Buffer.concat([open, Buffer.from(decoder?.decode() ?? "")]);
-  if (rest.length > 0) yield blockOf(rest, false, encoding);
+  if (rest.length > 0) yield blockOf(rest, encoding);
 }
 
 /** The blocks of a text in memory, as UTF-8. */
@@ -111,7 +108,7 @@ export function* blocksIn(text: Buffer): Generator<Block> {
   for (let from = 0; from < text.length; ) {
     const feed = text.indexOf(LINE_FEED, Math.min(from + CHUNK_BYTES, text.length));
     const end = feed < 0 ? text.length : feed + 1;
-    yield blockOf(text.subarray(from, end), false, "utf-8");
+    yield blockOf(text.subarray(from, end), "utf-8");
     from = end;
   }
 }

@@ -1,4 +1,3 @@
-import { Worker } from "node:worker_threads";
 import { ToolError } from "@refmcp/boundary/answer";
 import { describe, expect, it } from "vitest";
 import { compileExclusion, compileGlob } from "./glob.ts";
@@ -38,14 +37,13 @@ describe("compileGlob", () => {
     ["caf?.md", ["cafe\u0301.md"], []],
     ["[a-c].md", ["b.md"], ["d.md"]],
     ["[!a-c].md", ["d.md"], ["a.md"]],
-    ["[[:digit:]]*", ["1a"], ["a1"]],
     ["a[]]b", ["a]b"], ["ab"]],
     ["a[b", ["a[b"], ["ab"]],
     ["src[/]a", [], ["src/a"]],
+    ["*a*b*c*d*", ["xaxbxcxd"], ["abdc"]],
     ["*.{ts,tsx}", ["a.ts", "a.tsx"], ["a.js", "a.{ts,tsx}"]],
     ["{src,test/unit}/*.ts", ["src/a.ts", "test/unit/a.ts"], ["test/a.ts"]],
     ["{a,{b,c}d}", ["a", "bd", "cd"], ["b", "d"]],
-    ["{a,{b}}", ["a", "{b}"], ["b"]],
     ["{a", ["{a"], ["a"]],
     ["{a}", ["{a}"], ["a"]],
     ["a{b,c", ["a{b,c"], ["ab"]],
@@ -74,6 +72,8 @@ describe("compileGlob", () => {
     ["f{1..3}", "write {1,2,3}"],
     ["@(a|b).ts", "write {a,b}"],
     ["x".repeat(1001), "1001 characters"],
+    ["*a*a*a*a*a*b", "too many stars"],
+    ["{a,b}".repeat(7), "too many alternatives"],
   ])("refuses %j: %s", async (glob, reason) => {
     const error = refusalOf(glob);
     expect(error).toBeInstanceOf(ToolError);
@@ -142,19 +142,5 @@ describe("bombs", () => {
     const glob = compileGlob(bomb);
     for (const path of ["a".repeat(255), `${"a/".repeat(2000)}a`, "{".repeat(255)])
       glob.matches(path, path, false);
-  });
-
-  it("a backtracking expression of the same shape does not end", async () => {
-    const code = `const { parentPort } = require("node:worker_threads");
-      parentPort.postMessage("started");
-      /^(?:(?=.)[^/]*?a${"[^/]*?a".repeat(30)}b)$/.test("a".repeat(255));
-      parentPort.postMessage("done");`;
-    const worker = new Worker(code, { eval: true });
-    const messages: unknown[] = [];
-    worker.on("message", (message) => messages.push(message));
-    await expect.poll(() => messages).toContain("started");
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    await worker.terminate();
-    expect(messages).toEqual(["started"]);
   });
 });

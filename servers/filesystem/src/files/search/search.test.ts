@@ -5,7 +5,7 @@ import { isLong, someOf } from "../../../../../vitest.long.ts";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { lines, searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import type { TextSearch } from "./text-search.ts";
+import type { TextSearch } from "./search.ts";
 
 /** Megabytes of a large file. */
 const PARTS = isLong ? 100 : 30;

@@ -9,7 +9,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { kindOfStart } from "@refmcp/documents/kinds";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
-import { type ConvertedDocument, type DocumentWork, searchable } from "../read/convert-document.ts";
+import { type DocumentWork, START_BYTES } from "../read/documents.ts";
 import { type Block, blocksIn, blocksOf, readHead } from "../search/blocks.ts";
 import {
   type FileMatches,
@@ -18,10 +18,7 @@ import {
   matchLines,
 } from "../search/match-lines.ts";
 import type { TextPattern } from "../search/text-pattern.ts";
-import { filesIn } from "./file-batch.ts";
-
-/** How much of a file shows that it is a message. */
-const START_BYTES = 8_192;
+import type { BatchDirectory } from "./file-batch.ts";
 
 /** Shared with the pool: how much was done, and the index of the current file. */
 const progress: Int32Array = workerData;
@@ -33,8 +30,8 @@ function tick(file?: number): void {
 
 interface SearchWork {
   readonly pattern: TextPattern;
-  /** See `FileBatch.text`; the caller keeps its directories open. */
-  readonly files: string;
+  /** The caller keeps them open. */
+  readonly directories: readonly BatchDirectory[];
   readonly request: MatchRequest;
 }
 
@@ -49,20 +46,20 @@ interface BatchMatches {
 interface SearchOneWork {
   readonly pattern: TextPattern;
   /** A descriptor of this process, which the caller keeps open until the answer, or the text of a document. */
-  readonly from: number | Pick<ConvertedDocument, "bytes" | "marks">;
+  readonly from: number | Uint8Array;
   readonly path: string;
   readonly request: MatchRequest;
 }
 
 /** The operations of a thread. Work and answers are plain data. */
 const kinds = {
-  search({ pattern, files, request }: SearchWork): BatchMatches {
+  search({ pattern, directories, request }: SearchWork): BatchMatches {
     const matcher = matcherOf(pattern);
     const found: { index: number; lines: FileMatches["lines"]; total: number }[] = [];
     const mails: number[] = [];
     let binary = 0;
     let left = request.limit;
-    forEach(files, (fd, index) => {
+    forEach(directories, (fd, index) => {
       tick(index);
       const head = readHead(fd);
       if (kindOfStart(head.subarray(0, START_BYTES)) === "mail") {
@@ -83,7 +80,7 @@ const kinds = {
   searchOne({ pattern, from, request }: SearchOneWork): FileMatches {
     const matcher = matcherOf(pattern);
     try {
-      const blocks = typeof from === "number" ? blocksOf(from) : blocksIn(searchable(from));
+      const blocks = typeof from === "number" ? blocksOf(from) : blocksIn(Buffer.from(from));
       return matchLines(ticking(blocks), matcher, request);
     } catch (error) {
       if (!isSystemError(error)) throw error;
@@ -93,9 +90,7 @@ const kinds = {
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
   document: async (work: DocumentWork) =>
-    (await import("../read/convert-document.ts")).convertDocument(work),
-  picture: async (work: { bytes: Uint8Array; maxPixels: number; maxBytes: number }) =>
-    (await import("../read/scale-picture.ts")).scalePicture(work),
+    (await import("../read/documents.ts")).convertDocument(work),
 };
 
 type Kinds = typeof kinds;
@@ -114,8 +109,12 @@ export type ThreadAnswer =
   | { readonly refusal: Pick<ToolError, "kind" | "message" | "hint"> };
 
 /** Opens each file of a batch, works with it and closes it; files that cannot be read are left out. */
-function forEach(files: string, work: (fd: number, index: number) => void): void {
-  for (const [index, { at, name }] of [...filesIn(files)].entries()) {
+function forEach(
+  directories: readonly BatchDirectory[],
+  work: (fd: number, index: number) => void,
+): void {
+  const files = directories.flatMap(({ at, names }) => names.map((name) => [at, name] as const));
+  for (const [index, [at, name]] of files.entries()) {
     let fd: number | undefined;
     try {
       fd = openBelow(at, name);

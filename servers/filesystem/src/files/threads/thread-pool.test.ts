@@ -26,9 +26,9 @@ async function poolWith(files: Record<string, string>, regex: string) {
   onTestFinished(() => pool.close());
   const pattern = textPattern(regex, { literal: false, ignoreCase: false });
   const count = async (names: string[], signal: AbortSignal) => {
-    const request = { from: 1, limit: 0, context: 0, width: 100, matchesOnly: false };
-    const files = [tree.root, ...names].join("\0");
-    const { found } = await pool.run("search", { pattern, files, request }, signal);
+    const request = { from: 1, limit: 0, context: 0 };
+    const directories = [{ at: tree.root, names }];
+    const { found } = await pool.run("search", { pattern, directories, request }, signal);
     return found.flatMap(({ index, total }) => [index, total]);
   };
   return { tree, pool, count };

@@ -14,12 +14,8 @@ const HEAP_MB = 1_024;
 const IDLE_MS = 10_000;
 /** How often a busy thread is checked, in milliseconds. */
 const WATCH_MS = 250;
-/**
- * Time limit for matching one piece of text (a megabyte or a line), in milliseconds; less if other calls wait. It
- * usually takes milliseconds, or forever if a pattern backtracks.
- */
+/** Time limit for matching one piece of text (a megabyte or a line): it usually takes milliseconds, or forever. */
 const STUCK_MS = 5_000;
-const STUCK_CROWDED_MS = 2_000;
 /** Time limit for converting a document, in milliseconds. */
 const DOCUMENT_MS = 20_000;
 /**
@@ -49,7 +45,6 @@ interface Thread {
 export class Threads {
   readonly width = MAX_THREADS;
   readonly #waiting: Job[] = [];
-  readonly #running: Job[] = [];
   readonly #idle: Thread[] = [];
   readonly #all = new Set<Thread>();
   readonly #documentMb: number;
@@ -89,23 +84,13 @@ export class Threads {
       this.#waiting.splice(this.#waiting.indexOf(job), 1);
       job.reject(job.signal.reason);
     }
-    if (this.#waiting.length === 0) return;
     if (this.#idle.length === 0 && this.#all.size >= MAX_THREADS) return;
-    // Calls take turns, however many requests each has.
-    const runningOf = ({ signal }: Job) =>
-      this.#running.filter((one) => one.signal === signal).length;
-    const job = this.#waiting.reduce((best, one) =>
-      runningOf(one) < runningOf(best) ? one : best,
-    );
-    this.#waiting.splice(this.#waiting.indexOf(job), 1);
-    this.#running.push(job);
+    const job = this.#waiting.shift();
+    if (job === undefined) return;
     const thread = this.#idle.pop() ?? this.#start();
     void this.#answer(thread, job)
       .then(job.resolve, job.reject)
-      .finally(() => {
-        this.#running.splice(this.#running.indexOf(job), 1);
-        this.#next();
-      });
+      .finally(() => this.#next());
   }
 
   #start(): Thread {
@@ -157,11 +142,10 @@ export class Threads {
   #watched({ worker, progress }: Thread, job: Job): Promise<ThreadAnswer> {
     const { request, signal } = job;
     return new Promise((resolve, reject) => {
-      const isCrowded = () => this.#waiting.some((other) => other.signal !== signal);
       const excess =
         request.kind === "document"
           ? excessOf(request, this.#documentMb)
-          : stuckness(progress, job, isCrowded);
+          : stuckness(progress, job);
       const watch = setInterval(() => {
         const error = excess();
         if (error !== undefined) settle(() => reject(error));
@@ -186,21 +170,16 @@ export class Threads {
 }
 
 /** Finds out whether the matching of one piece of text takes too long. Only work that has started can be stuck. */
-function stuckness(
-  progress: Int32Array,
-  { request: { work }, nameOf }: Job,
-  isCrowded: () => boolean,
-) {
+function stuckness(progress: Int32Array, { request: { work }, nameOf }: Job) {
   let ticks = Atomics.load(progress, 0);
   let moved = Number.POSITIVE_INFINITY;
   return (): ToolError | undefined => {
     const current = Atomics.load(progress, 0);
     if (current !== ticks) moved = performance.now();
     ticks = current;
-    const ms = isCrowded() ? STUCK_CROWDED_MS : STUCK_MS;
-    if (!("pattern" in work) || performance.now() - moved < ms) return undefined;
+    if (!("pattern" in work) || performance.now() - moved < STUCK_MS) return undefined;
     const path = nameOf?.(Atomics.load(progress, 1)) ?? ("path" in work ? work.path : "");
-    const what = `Matching ${JSON.stringify(work.pattern.text)} took more than ${ms / 1000} s`;
+    const what = `Matching ${JSON.stringify(work.pattern.text)} took more than ${STUCK_MS / 1000} s`;
     const where = `for one part of ${named(path)}, so the search was stopped`;
     return failure("matching_too_slow", `${what} ${where}.`);
   };

@@ -12,7 +12,7 @@ import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { counted, failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { orRefused, withDirectory } from "../open-path.ts";
-import { type Keyed, keyedPage, keyOf, more } from "./pages.ts";
+import { type Keyed, keyedPage, keyOf } from "./pages.ts";
 import { compareText } from "./path-order.ts";
 
 interface ListRequest {
@@ -27,67 +27,64 @@ interface ListRequest {
   readonly signal?: AbortSignal;
 }
 
-interface ListedEntry {
-  name: string;
-  type: EntryType;
-  /** A link's target, as written in the link. */
-  target?: string;
-  /** Whether a link leads to something inside the allowed directories. */
-  target_inside?: boolean;
-  size?: number;
-  modified?: string;
-}
+/** The official server's marks, and ours for types that it does not distinguish. */
+const MARKS: Readonly<Record<EntryType, string>> = {
+  directory: "[DIR]",
+  file: "[FILE]",
+  link: "[LINK]",
+  other: "[OTHER]",
+};
 
 /**
- * Returns a page of a directory's entries; links are not followed. Names may contain anything, even newlines. With
- * `details`, the first page also has the numbers of files and directories, and the total bytes of the files.
+ * Lists a page of a directory's entries, one per line: its mark, with `details` its size and modification time, its name,
+ * and a link's target; links are not followed. The last line, in square brackets, is the server's own; no name can
+ * imitate it, since each follows a mark.
  *
  * @throws ToolError as `PathGuard.openDirectory` does, and `invalid` for a cursor of another listing.
  */
-export async function listDirectory({ guard }: Pick<Files, "guard">, request: ListRequest) {
+export async function listDirectory(
+  { guard }: Pick<Files, "guard">,
+  request: ListRequest,
+): Promise<string> {
   const { details, sort, budget, signal } = request;
   return withDirectory(guard, request.path, async (directory) => {
-    const page = keyedPage(
-      "list_directory",
-      [directory.realPath, sort, details],
-      request,
-      compareText,
-    );
-    const isFirst = page.after === undefined;
+    const query = [directory.realPath, sort, details];
+    const page = keyedPage("list_directory", query, request, compareText);
     const slices = new TimeSlices(signal);
-    const sums = { total_files: 0, total_directories: 0, total_size: 0 };
-    // All sizes are needed to sort by them, and for the total on the first page.
-    const sizes = sort !== "name" || (details && isFirst);
-    let total = 0;
-    for (const [index, dirent] of (await entriesOf(guard, directory)).entries()) {
-      if (index % 64 === 0 && slices.due()) await slices.rest();
+    const isSummed = details && page.after === undefined;
+    const total = { entries: 0, files: 0, directories: 0, bytes: 0 };
+    for (const dirent of await entriesOf(guard, directory)) {
+      if (slices.due()) await slices.rest();
       const type = typeOf(dirent);
-      const stat = sizes ? statOf(directory.entry(dirent.name)) : undefined;
-      if (sizes && stat === undefined) continue;
-      total += 1;
-      if (type === "directory") sums.total_directories += 1;
+      // All sizes are needed to sort by them, and for the total on the first page.
+      const isSized = sort !== "name" || isSummed;
+      const stat = isSized ? statOf(directory.entry(dirent.name)) : undefined;
+      if (isSized && stat === undefined) continue;
+      total.entries += 1;
+      if (type === "directory") total.directories += 1;
       if (type === "file") {
-        sums.total_files += 1;
-        sums.total_size += stat?.size ?? 0;
+        total.files += 1;
+        total.bytes += stat?.size ?? 0;
       }
       page.add({ path: dirent.name, type, key: keyOf(sort, type, stat) });
     }
-    const entries = await described(guard, directory, page.take(), details);
+    const lines: string[] = [];
+    for (const entry of page.take()) lines.push(await lineOf(guard, directory, entry, details));
     await directory.verify();
-    const { shown, next } = page.cut(entries, budget - directory.path.length);
-    const notes = shown.some(({ name }) => name.includes("\uFFFD"))
-      ? [
-          "Names with \uFFFD contain bytes that are not UTF-8; such entries cannot be opened by name.",
-        ]
-      : undefined;
-    return {
-      path: directory.path,
-      entries: shown,
-      total,
-      ...(details && isFirst ? sums : {}),
-      ...(next === undefined ? {} : { next_cursor: next }),
-      ...(notes === undefined ? {} : { notes }),
-    };
+    const { shown, more } = page.cut(lines, budget - directory.path.length);
+    const { files, directories, bytes } = total;
+    const sums = isSummed
+      ? ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${grouped(bytes)} bytes)`
+      : "";
+    const isPartlyNamed = shown.some((line) => line.includes("\uFFFD"));
+    const facts = [
+      `${counted(total.entries, "entry", "entries")} in ${oneLine(directory.path)}${sums}.`,
+      ...more,
+      ...(isPartlyNamed
+        ? ["Names with \uFFFD are not UTF-8; such entries cannot be opened by name."]
+        : []),
+    ];
+    return `${shown.join("")}[${facts.join(" ")}]`;
   });
 }
 
@@ -101,67 +98,19 @@ async function entriesOf({ allowed: { hidden } }: PathGuard, directory: GuardedD
   return entries.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
 }
 
-async function described(
+async function lineOf(
   guard: PathGuard,
   directory: GuardedDirectory,
-  found: readonly Keyed[],
+  { path: name, type }: Keyed,
   details: boolean,
-): Promise<ListedEntry[]> {
-  const entries: ListedEntry[] = [];
-  for (const { path: name, type } of found) {
-    const entry: ListedEntry = { name, type };
-    if (type === "link") {
-      const link = await guard.readLink(join(directory.path, name)).catch(orRefused);
-      // Otherwise it is gone or was replaced since it was listed.
-      if (link !== undefined)
-        Object.assign(entry, { target: link.target, target_inside: link.inside });
-    }
-    const stat = details ? statOf(directory.entry(name)) : undefined;
-    if (stat !== undefined) {
-      if (type === "file") entry.size = stat.size;
-      entry.modified = stat.mtime.toISOString();
-    }
-    entries.push(entry);
-  }
-  return entries;
-}
-
-/** The official server's marks, and ours for types that it does not distinguish. */
-const MARKS: Readonly<Record<EntryType, string>> = {
-  directory: "[DIR]",
-  file: "[FILE]",
-  link: "[LINK]",
-  other: "[OTHER]",
-};
-
-/**
- * One entry per line: its mark, with `details` its size and modification time, its name, and a link's target. The last
- * line, in square brackets, is the server's own; no name can imitate it, since each follows a mark.
- */
-export function listAnswer(
-  listing: Awaited<ReturnType<typeof listDirectory>>,
-  details: boolean,
-): string {
-  const lines = listing.entries.map(({ name, type, target, target_inside, size, modified }) => {
-    const facts = details ? ` ${size ?? "-"} ${modified ?? "-"}` : "";
-    const outside = target_inside === false ? " (outside, or missing)" : "";
-    const link = target === undefined ? "" : ` -> ${oneLine(target)}${outside}`;
-    return `${MARKS[type]}${facts} ${oneLine(name)}${link}\n`;
-  });
-  const {
-    path,
-    total,
-    total_files: files = 0,
-    total_directories: directories = 0,
-    total_size: size,
-  } = listing;
-  const sums =
-    size === undefined
-      ? ""
-      : ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${grouped(size)} bytes)`;
-  const facts = [
-    `${counted(total, "entry", "entries")} in ${oneLine(path)}${sums}.`,
-    ...more(listing),
-  ];
-  return `${lines.join("")}[${facts.join(" ")}]`;
+): Promise<string> {
+  // A link that is gone by now has no target.
+  const link =
+    type === "link" ? await guard.readLink(join(directory.path, name)).catch(orRefused) : undefined;
+  const outside = link?.inside === false ? " (outside, or missing)" : "";
+  const target = link === undefined ? "" : ` -> ${oneLine(link.target)}${outside}`;
+  const stat = details ? statOf(directory.entry(name)) : undefined;
+  const size = type === "file" ? stat?.size : undefined;
+  const facts = details ? ` ${size ?? "-"} ${stat?.mtime.toISOString() ?? "-"}` : "";
+  return `${MARKS[type]}${facts} ${oneLine(name)}${target}\n`;
 }

@@ -14,35 +14,16 @@ async function agedTree(names: readonly string[]) {
   return { tree, paths };
 }
 
-it("lists the newest files first, in pages that do not overlap", async () => {
+it("lists the newest files first", async () => {
   const names = ["z.txt", "b/new.log", "a.txt", "b/c/old.txt", "oldest"];
   const { tree, paths } = await agedTree(names);
-  const first = await newestFiles({ guard: tree.guard, ignored: [] }, { page: 2 });
-  const second = await newestFiles(
-    { guard: tree.guard, ignored: [] },
-    { page: 2, cursor: first.next_cursor },
-  );
-  const third = await newestFiles(
-    { guard: tree.guard, ignored: [] },
-    { page: 2, cursor: second.next_cursor },
-  );
-  expect([first, second, third].map(({ files }) => paths(files))).toEqual([
-    names.slice(0, 2),
-    names.slice(2, 4),
-    names.slice(4),
-  ]);
-  expect(third.next_cursor).toBeUndefined();
-  await expect(
-    newestFiles({ guard: tree.guard, ignored: [] }, { cursor: "damaged" }),
-  ).rejects.toMatchObject({
-    kind: "invalid",
-  });
+  expect(paths(await newestFiles({ guard: tree.guard, ignored: [] }))).toEqual(names);
 });
 
 it("lists logs that ignore files hide, but not those that the option hides", async () => {
   const { tree, paths } = await agedTree(["a.log", "b.log", "c.tmp"]);
   await tree.add({ ".gitignore": "*.log\n*.tmp\n" });
-  expect(paths((await newestFiles({ guard: tree.guard, ignored: ["b.*"] }, {})).files)).toEqual([
+  expect(paths(await newestFiles({ guard: tree.guard, ignored: ["b.*"] }))).toEqual([
     "a.log",
   ]);
 });
@@ -60,23 +41,14 @@ it("leaves out what is hidden, ignored, installed or a link", async () => {
     "x.log": "",
   };
   await tree.add(more);
-  expect(paths((await newestFiles({ guard: tree.guard, ignored: ["*.log"] }, {})).files)).toEqual([
+  expect(paths(await newestFiles({ guard: tree.guard, ignored: ["*.log"] }))).toEqual([
     "a.txt",
   ]);
 });
 
-it("lists at most 300 files in all pages together", async () => {
-  const { tree } = await agedTree(Array.from({ length: 320 }, (_, at) => `f${at}`));
-  const seen = new Set<string>();
-  let cursor: string | undefined;
-  let pages = 0;
-  do {
-    const page = await newestFiles({ guard: tree.guard, ignored: [] }, { cursor });
-    for (const { path } of page.files) seen.add(path);
-    cursor = page.next_cursor;
-    pages += 1;
-  } while (cursor !== undefined);
-  expect([seen.size, pages]).toEqual([300, 3]);
+it("lists at most 100 files", async () => {
+  const { tree } = await agedTree(Array.from({ length: 120 }, (_, at) => `f${at}`));
+  expect(await newestFiles({ guard: tree.guard, ignored: [] })).toHaveLength(100);
 });
 
 it("lists a file once if allowed directories contain each other", async () => {
@@ -86,7 +58,7 @@ it("lists a file once if allowed directories contain each other", async () => {
     source: "argument" as const,
   }));
   const guard = createPathGuard(new DirectoryAllowlist({ mode: "off", configured }));
-  expect(paths((await newestFiles({ guard, ignored: [] }, {})).files)).toEqual([
+  expect(paths(await newestFiles({ guard, ignored: [] }))).toEqual([
     "sub/a.txt",
     "b.txt",
   ]);

@@ -38,35 +38,29 @@ export function keyedPage(
   const compare = (a: Omit<Keyed, "type">, b: Omit<Keyed, "type">) =>
     b.key - a.key || comparePath(a.path, b.path);
   const cursors = cursorsOf(tool, query, position);
-  const decoded = cursors.decode(cursor);
-  const after = decoded && { key: decoded[0], path: decoded[1] };
+  const [key = 0, path = ""] = cursors.decode(cursor) ?? [];
+  const after = cursor === undefined ? undefined : { key, path };
   const top = new TopItems<Keyed>(limit + 1, compare);
+  const continued = (last: Omit<Keyed, "type">) =>
+    `Continue with cursor="${cursors.encode([last.key, last.path])}".`;
   return {
     after,
     add(entry: Keyed): void {
       if (after === undefined || compare(entry, after) > 0) top.add(entry);
     },
     take: () => top.take().slice(0, limit),
-    /** As many of the described entries as fit, and the cursor of the next page, if there is one. */
-    cut<Described>(described: readonly Described[], budget: number) {
+    /**
+     * As many lines of the entries as fit, and how to continue if there are more.
+     *
+     * @param resume where a search that ran out of time continues
+     */
+    cut(lines: readonly string[], budget: number, resume?: string) {
       const all = top.take();
-      const shown = described.slice(0, fitting(described, budget - FRAME));
+      const shown = lines.slice(0, fitting(lines, budget - FRAME));
       const last = all[shown.length - 1];
-      const isLast = last === undefined || all.length <= shown.length;
-      return { shown, next: isLast ? undefined : cursors.encode([last.key, last.path]) };
+      if (last !== undefined && all.length > shown.length)
+        return { shown, more: [continued(last)] };
+      return { shown, more: resume === undefined ? [] : [continued({ key: 0, path: resume })] };
     },
-    cursorAt: (path: string) => cursors.encode([0, path]),
   };
-}
-
-/** How an answer with pages ends. */
-export function more(page: {
-  next_cursor?: string | undefined;
-  notes?: readonly string[] | undefined;
-}) {
-  const { next_cursor, notes = [] } = page;
-  return [
-    ...(next_cursor === undefined ? [] : [`Continue with cursor="${next_cursor}".`]),
-    ...notes,
-  ];
 }

@@ -84,9 +84,7 @@ export async function walk(
   const slices = new TimeSlices(options.signal, options.budgetMs);
   const frames: Frame[] = [];
   let last: string | undefined;
-  let hidden = 0;
-  let ignored = 0;
-  let unreadable = 0;
+  let [hidden, ignored, unreadable] = [0, 0, 0];
 
   /** Visits entries of `frame` until it reaches a directory to descend into, is stopped, or has to check the clock. */
   function advance(frame: Frame): Entry | "pause" | "stopped" | "done" {
@@ -99,7 +97,7 @@ export async function walk(
       const { name, type } = entry;
       const path = prefix + name;
       const isDirectory = type === "directory";
-      const isIgnored = frame.ignore?.hides(path, name, isDirectory) === true;
+      const isIgnored = frame.ignore?.hides(path, isDirectory) === true;
       const isKept = isIgnored && type === "file" && options.keep?.(path, name) === true;
       if ((name === ".git" && git !== true) || (isIgnored && !isKept)) {
         hidden += 1;
@@ -117,45 +115,28 @@ export async function walk(
     return "pause";
   }
 
-  function descend(frame: Frame, { name }: Entry): void {
-    const child = frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
+  function enter(child: WalkedDirectory | string, name: string, outer?: Frame): void {
     if (child === "unreadable") unreadable += 1;
     if (typeof child === "string") return;
-    const after = frame.after?.[0] === name ? frame.after.slice(1) : undefined;
-    enter(child, `${frame.prefix}${name}/`, frame.ignore, after);
-  }
-
-  function enter(
-    directory: WalkedDirectory,
-    prefix: string,
-    outer: IgnoreRules | undefined,
-    after: readonly string[] | undefined,
-  ): void {
-    const all = directory.entries();
+    const prefix = outer === undefined ? "" : `${outer.prefix}${name}/`;
+    const follows = outer === undefined || outer.after?.[0] === name;
+    const path = outer === undefined ? options.after?.split("/") : outer.after?.slice(1);
+    const after = follows && path?.[0] !== undefined ? path : undefined;
+    const all = child.entries();
     if (all === undefined) unreadable += 1;
-    const first = after?.[0];
     // Entries before the path to continue after were already visited and counted.
-    const entries = (first === undefined ? all : all?.filter(({ name }) => name >= first)) ?? [];
-    const ignore = outer?.enter(directory, all ?? [], prefix);
-    frames.push({
-      directory,
-      prefix,
-      entries,
-      ignore,
-      after: first === undefined ? undefined : after,
-      next: 0,
-    });
+    const entries = (all ?? []).filter(
+      ({ name }) => after === undefined || name >= (after[0] ?? ""),
+    );
+    const ignore = (outer?.ignore ?? options.ignore)?.enter(child, all ?? [], prefix);
+    frames.push({ directory: child, prefix, entries, ignore, after, next: 0 });
   }
 
-  const report = (ended: WalkReport["ended"]): WalkReport => ({
-    ended,
-    last,
-    hidden,
-    ignored,
-    unreadable,
-  });
+  const report = (ended: WalkReport["ended"]): WalkReport => {
+    return { ended, last, hidden, ignored, unreadable };
+  };
   try {
-    enter(start, "", options.ignore, options.after?.split("/"));
+    enter(start, "");
     while (true) {
       const frame = frames.at(-1);
       if (frame === undefined) return report("complete");
@@ -170,7 +151,10 @@ export async function walk(
         frame.directory.close();
         const wait = options.rest?.();
         if (wait !== undefined) await wait;
-      } else if (child !== "pause") descend(frame, child);
+      } else if (child !== "pause") {
+        const isDeep = frames.length >= MAX_DEPTH;
+        enter(isDeep ? "unreadable" : frame.directory.child(child.name), child.name, frame);
+      }
     }
   } finally {
     for (const frame of frames) frame.directory.close();
