@@ -29,9 +29,7 @@ export const moves = {
   source: z
     .string()
     .optional()
-    .describe(
-      "A path, or a glob for many, for example *.jpg: its groups such as (*), or without groups each *, ** and ?, are $1, $2 …",
-    ),
+    .describe("A path, or a glob for many, for example *.jpg: each *, ** and ? of it is $1, $2 …"),
   destination: z
     .string()
     .optional()

@@ -166,15 +166,14 @@ describe("patterns", () => {
     await expect(move("*.txt", "x/{size}")).rejects.toThrow("{size} in destination is unknown");
     await expect(move("*.txt", "x/{mtime:YYYY}")).rejects.toMatchObject({ kind: "invalid" });
     await expect(move("*.jpg", "x/$0")).rejects.toMatchObject({ kind: "not_found" });
-    await expect(move("(*.jpg", "x/$0")).rejects.toThrow("not closed");
   });
 
-  it("matches in time proportional to the pattern and the name", async () => {
+  it("refuses a pattern that could take forever", async () => {
     const { files, put } = await scratch();
     await put(`${"a".repeat(200)}.txt`, "a");
     const source = `${"*a".repeat(40)}*b`;
     await expect(use(moveFile, files, { source, destination: "x/$0" })).rejects.toMatchObject({
-      kind: "not_found",
+      kind: "invalid",
     });
   });
 });
@@ -269,9 +268,7 @@ describe("plans", () => {
       hint: expect.stringContaining("skip_changed"),
     });
     const id = /change (\w{9}-\w{6})/.exec(String(refusal))?.[1] ?? "";
-    expect(
-      (await files.changes()).map(({ id }) => id),
-    ).toContain(id);
+    expect((await files.changes()).map(({ id }) => id)).toContain(id);
     expect(await list("to")).toEqual(["f33", "f35"]);
     expect(await list()).toHaveLength(26);
   });

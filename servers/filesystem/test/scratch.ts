@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
 import { onTestFinished } from "vitest";
-import { type Plan, planDeletion, planDirectories, planMoves } from "../src/files/change/plan.ts";
+import { type Plan, planDeletion, planDirectory, planMoves } from "../src/files/change/plan.ts";
 import { run } from "../src/files/change/run.ts";
 import type { RunOptions } from "../src/files/change/step.ts";
 import { hiddenPlaces } from "../src/files/change/trash.ts";
@@ -89,7 +89,7 @@ export function bound(files: Files) {
     runPlan,
     move: (request: Single) => one("move", request),
     copy: (request: Single) => one("copy", request),
-    createDirectory: async (...paths: string[]) => runPlan(await planDirectories(files, paths)),
+    createDirectory: async (path: string) => runPlan(await planDirectory(files, path)),
     delete: async (path: string, recursive = true) =>
       runPlan(await planDeletion(files, path, { recursive })),
     changes: (limit = 100) => files.store.list({ limit }),

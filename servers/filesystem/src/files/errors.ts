@@ -15,7 +15,6 @@ export const failure = errorsOf({
   just_created: ["conflict", "Retry."],
   unreadable: ["denied", "Ask the user to change its permissions, or list another directory."],
   special_file: ["denied", "Choose another path."],
-  too_many_entries: ["too_large", "Work on its subdirectories one by one."],
   too_many_watched: [
     "too_large",
     "Unsubscribe from some first; a directory's subscription covers the entries in it.",
@@ -27,7 +26,6 @@ export const failure = errorsOf({
     "Use read_media_file for images, audio and other binary files, or pass encoding to read the bytes as text anyway.",
   ],
   not_binary: ["invalid", "Use read_text_file."],
-  line_zero: ["invalid", "Use an offset from 1, or a negative one to count from the end."],
   several_ranges: [
     "invalid",
     "Use head for the first lines, tail for the last lines, or offset with limit for lines in between.",

@@ -88,14 +88,24 @@ async function start(
     }, QUIET_MS);
     timer.unref();
   };
-  let watcher = await openWatcher(realPath, false, onEvent);
+  const open = async (usePolling: boolean): Promise<FSWatcher> => {
+    const { watch } = await import("chokidar");
+    const options = { depth: 0, followSymlinks: false, ignoreInitial: true };
+    const system = { ignorePermissionErrors: true, usePolling, interval: POLL_MS };
+    const watcher = watch(realPath, { ...options, ...system }).on("all", onEvent);
+    await new Promise<void>((resolve) => {
+      watcher.once("ready", resolve).once("error", () => resolve());
+    });
+    return watcher;
+  };
+  let watcher = await open(false);
   watcher.on("error", () => {
     if (isStopped) return;
     const failed = watcher;
     failed.removeAllListeners().on("error", () => undefined);
     void failed.close();
     // Watching fails if the system's limit is reached or the file system sends no events.
-    void openWatcher(realPath, true, onEvent).then((polling) => {
+    void open(true).then((polling) => {
       watcher = polling.on("error", () => undefined);
       if (isStopped) void polling.close();
     });
@@ -105,27 +115,4 @@ async function start(
     clearTimeout(timer);
     await watcher.close();
   };
-}
-
-async function openWatcher(
-  path: string,
-  usePolling: boolean,
-  onEvent: () => void,
-): Promise<FSWatcher> {
-  const { watch } = await import("chokidar");
-  const watcher = watch(path, {
-    depth: 0,
-    followSymlinks: false,
-    ignoreInitial: true,
-    ignorePermissionErrors: true,
-    persistent: true,
-    usePolling,
-    interval: POLL_MS,
-  });
-  watcher.on("all", onEvent);
-  await new Promise<void>((resolve) => {
-    watcher.once("ready", resolve);
-    watcher.once("error", () => resolve());
-  });
-  return watcher;
 }

@@ -12,9 +12,9 @@ const absolute = (path: string) => (/^[A-Za-z]:/.test(path) ? path : `/${path}`)
 export default resource({
   uriTemplate: "file:///{+path}{?tail}",
   name: "file",
-  title: "File or directory",
+  title: "File",
   description:
-    "A file in an allowed directory, its last lines (?tail=200), or the names in a directory. Subscribe to be notified of changes.",
+    "A file in an allowed directory, or its last lines (?tail=200). Subscribe to be notified of changes.",
   async read({ path, tail }, files) {
     const whole =
       tail === undefined
@@ -25,13 +25,6 @@ export default resource({
       : { blob: whole.bytes, mimeType: whole.mime };
   },
   async list(files, _cursor, call) {
-    const directories = files.guard.allowed.directories().map((directory) => ({
-      uri: pathToFileURL(directory.path).href,
-      name: basename(directory.path),
-      title: directory.path,
-      description: `An allowed directory (${directory.source}${directory.writable ? "" : ", read-only"}).`,
-      mimeType: "inode/directory",
-    }));
     const newest = await newestFiles(files, call.signal);
     const found = newest.flatMap(({ path, size, time }) => {
       const query = resourceQuery(path, size);
@@ -48,7 +41,7 @@ export default resource({
         annotations: { lastModified },
       };
     });
-    return { resources: [...directories, ...found] };
+    return { resources: found };
   },
   complete: {
     async path(value, files) {

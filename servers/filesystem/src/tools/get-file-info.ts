@@ -6,16 +6,13 @@ export default tool({
   name: "get_file_info",
   title: "File information",
   description:
-    "Get type, size, times, encoding, lines and hash of a file or symlink, and how much a directory contains. " +
-    "summary adds its sizes by folder and its largest files.",
+    "Get type, size, times, encoding, lines and hash of a file or symlink; of a directory how much it contains, " +
+    "and its largest folders.",
   effect: "read",
   toolset: "read",
-  input: z.strictObject({
-    path,
-    summary: z.boolean().default(false).describe("Summarize everything below a directory."),
-  }),
-  run({ path, summary }, files, call) {
+  input: z.strictObject({ path }),
+  run({ path }, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "entries");
-    return getInfo(files, path, { summary, signal: call.signal, progress });
+    return getInfo(files, path, { signal: call.signal, progress });
   },
 });

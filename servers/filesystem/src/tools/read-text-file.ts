@@ -21,12 +21,7 @@ export default tool({
     path,
     head: line.describe("First lines only."),
     tail: line.describe("Last lines only."),
-    offset: z
-      .int()
-      .min(-1_000_000_000)
-      .max(1_000_000_000)
-      .optional()
-      .describe("First line, from 1; if negative, from the end."),
+    offset: line.describe("First line, from 1."),
     limit: line.describe("Maximum lines."),
     column: line.describe("First character of a long line."),
     line_numbers: z.boolean().default(false).describe("Prefix lines with number and tab."),

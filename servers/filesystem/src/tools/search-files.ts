@@ -20,7 +20,7 @@ export default tool({
       .default("any")
       .describe("any, or only a file or a directory."),
     sort: z
-      .enum(["path", "mtime", "oldest", "size"])
+      .enum(["path", "mtime", "size"])
       .default("path")
       .describe("mtime: newest first; size: largest."),
     include_ignored: includeIgnored,

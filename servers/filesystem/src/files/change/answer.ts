@@ -18,10 +18,8 @@ const MIN_FOLDED = 3;
 /** The sentences about the record of a change; none if nothing was changed. */
 export function receiptText(receipt: Receipt | undefined): string[] {
   if (receipt === undefined) return [];
-  const { changeId, final, note } = receipt;
-  const change = changeId === undefined ? [] : [`Change ${changeId}.`];
-  const undo = final === undefined ? change : [`Cannot be undone: ${final}.`];
-  return note === undefined ? undo : [...undo, note];
+  const { changeId, final } = receipt;
+  return [final === undefined ? `Change ${changeId}.` : `Cannot be undone: ${final}.`];
 }
 
 /** One line: what was done, then what was recorded. */
@@ -91,10 +89,13 @@ export function planAnswer(
   }
   const lines = foldedLines(files);
   const chars = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
-  const shown = lines.slice(0, fitting(lines, chars, ({ length }) => length + 1));
+  const shown = lines.slice(
+    0,
+    fitting(lines, chars, ({ length }) => length + 1),
+  );
   const more = lines.length - shown.length;
   const verb = done === undefined ? `Would ${subject.action}` : isMove ? "Moved" : "Copied";
-  const areFiles = files.every(({ stat }) => stat?.isDirectory() !== true);
+  const areFiles = files.every(({ stat }) => !stat.isDirectory());
   const [one, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
   const directories = new Set(files.map(({ to }) => dirname(to))).size;
   const into = `${counted(files.length, one, many)} into ${counted(directories, "directory", "directories")}`;

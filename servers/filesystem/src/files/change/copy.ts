@@ -71,7 +71,7 @@ export async function copyTo(
     if (within(parent.realPath, source.realPath))
       throw failure("into_itself", `${named(from)} cannot be copied into itself (${named(to)}).`);
     const directory = await guard.walk(source);
-    const content = await contentOf(directory, from, signal);
+    const content = await contentOf(directory, signal);
     const total = content.files + content.directories + content.links;
     const special: string[] = [];
     const copied = await copyTree({ directory, name: ".", path: from }, target, {

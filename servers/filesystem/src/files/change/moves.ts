@@ -1,11 +1,14 @@
 import { sized } from "@refmcp/boundary/answer";
-import type { Call } from "@refmcp/core";
 import type { Files } from "../files.ts";
 import { confirmLoss, planAnswer } from "./answer.ts";
 import { planMoves } from "./plan.ts";
 import { run } from "./run.ts";
 
 type MoveRequest = Parameters<typeof planMoves>[1] & { readonly dryRun: boolean };
+type Call = Parameters<typeof confirmLoss>[1] & {
+  readonly signal: AbortSignal;
+  progress(done: number, total: number): void;
+};
 
 /** Moves or copies what was planned, or only describes the plan. */
 export async function runMoves(files: Files, { dryRun, ...request }: MoveRequest, call: Call) {

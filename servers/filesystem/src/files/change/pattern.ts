@@ -77,7 +77,7 @@ export async function matches(
 }
 
 function noMatch(source: string, directoriesOnly: boolean) {
-  const special = /[[({]/.exec(source)?.[0] ?? "*";
+  const special = /[[{]/.exec(source)?.[0] ?? "*";
   const hint = `List the directory, or find names with search_files. In a pattern, \\${special} is a ${special} in a name, and with a slash at its end it matches directories.`;
   const kind = directoriesOnly ? "directory" : "file";
   return failure("no_match_source", `No ${kind} matches ${named(source)}.`, { hint });

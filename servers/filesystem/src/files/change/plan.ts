@@ -4,8 +4,7 @@ import { type GuardedPlace, type PathGuard, temporaryName } from "@refmcp/bounda
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
-import { notThere, placeOf, withDirectory } from "../open-path.ts";
-import { missingDirectories } from "./missing-directories.ts";
+import { missingDirectories, notThere, placeOf, withDirectory } from "../open-path.ts";
 import { MAX_PLANNED, matchedPairs, matches, type Pair } from "./pattern.ts";
 import { requireOrdinary } from "./put.ts";
 import type { Subject } from "./record.ts";
@@ -20,7 +19,7 @@ export interface Plan {
   /** In the order in which they are made. */
   readonly steps: readonly Step[];
   /** The files with their new paths; some of `steps` move a file twice, through a temporary name. */
-  readonly files: readonly (Pair & { readonly stat: Stats | undefined })[];
+  readonly files: readonly (Pair & { readonly stat: Stats })[];
   /** Directories that are created, outermost first. */
   readonly parents: readonly string[];
   /** How many files already have the wanted path. */
@@ -40,7 +39,7 @@ interface MoveRequest {
 }
 
 interface Checked extends Pair {
-  readonly stat: Stats | undefined;
+  readonly stat: Stats;
   /** What is at the destination. */
   readonly target: Stats | undefined;
   readonly fromKey: string;
@@ -85,7 +84,8 @@ export async function planMoves(files: Files, request: MoveRequest): Promise<Pla
       if (target === undefined || movedAway.has(pair.toKey)) return;
       if (target.isDirectory())
         throw failure("directory_exists", `${named(to)} already exists and is a directory.`);
-      if (!overwrite) throw failure("exists", `${named(to)} already exists.`);
+      if (!overwrite || !pair.stat.isFile())
+        throw failure("exists", `${named(to)} already exists.`);
       if (target.isSymbolicLink() && action === "copy")
         throw failure("link_exists", `${named(to)} already exists and is a symlink.`);
       displaced.push({ kind: "put", path: to, content: { kind: "nothing" } });
@@ -157,27 +157,13 @@ async function checkPair(
   action: "move" | "copy",
   isNew: boolean,
 ): Promise<Checked> {
-  const isMove = action === "move";
-  const source = await copiedPlace(guard, pair.from, isMove);
-  if (source !== undefined)
-    requireOrdinary(source.stat ?? (await notThere(guard, pair.from)), pair.from);
+  const source = await placeOf(guard, pair.from, { write: action === "move" });
+  const stat = source.stat ?? (await notThere(guard, pair.from));
+  requireOrdinary(stat, pair.from);
   const target = isNew ? undefined : await placeOf(guard, pair.to, { write: true });
-  return {
-    ...pair,
-    stat: source?.stat,
-    target: target?.stat,
-    fromKey: source === undefined ? keyOf(pair.from) : realKey(source),
-    // If its parent is also missing, its text has to do.
-    toKey: target === undefined ? keyOf(pair.to) : realKey(target),
-  };
-}
-
-/** Undefined for an allowed directory, which can be copied, but whose parent is not accessible. */
-async function copiedPlace(guard: PathGuard, path: string, write: boolean) {
-  const isRoot = guard.allowed
-    .directories()
-    .some((one) => one.path === path || one.realPath === path);
-  return isRoot && !write ? undefined : placeOf(guard, path, { write });
+  // If its parent is also missing, its text has to do.
+  const toKey = target === undefined ? keyOf(pair.to) : realKey(target);
+  return { ...pair, stat, target: target?.stat, fromKey: realKey(source), toKey };
 }
 
 /** File names on these systems ignore letter case, and on macOS also the Unicode form. */
@@ -254,20 +240,13 @@ function refused(action: "move" | "copy", problems: readonly Problem[], total: n
   return failure("plan_refused", `${what} ${shown.join(" ")}${rest}`);
 }
 
-/** Plans new directories with their missing parents; those that exist are fine. */
-export async function planDirectories({ guard }: Files, paths: readonly string[]) {
-  const missing = missingDirectories(guard);
-  const created = new Set<string>();
-  const resolved: string[] = [];
-  for (const path of paths) {
-    resolved.push(await guard.resolve(path));
-    // Refused here if they are outside, read-only, or a file is in the way.
-    const absent = await missing(resolved.at(-1) ?? "");
-    for (const directory of absent) created.add(directory);
-  }
-  const [path = ""] = resolved;
+/** Plans a new directory with its missing parents; no steps if it exists. */
+export async function planDirectory({ guard }: Files, given: string) {
+  const path = await guard.resolve(given);
+  // Refused here if it is outside, read-only, or a file is in the way.
+  const steps = (await missingDirectories(guard)(path)).map(directoryStep);
   const subject: Subject = { action: "create_directory", path };
-  return { subject, created: [...created], steps: [...created].map(directoryStep) };
+  return { subject, steps };
 }
 
 /** An entry that is going to be deleted; `content` of a directory. */
@@ -313,7 +292,7 @@ async function deletionOf(
   if (stat.isSymbolicLink()) return { path, type: "link", content: undefined, bytes: 0 };
   if (stat.isFile()) return { path, type: "file", content: undefined, bytes: stat.size };
   const content = await withDirectory(guard, path, async (directory) =>
-    contentOf(await guard.walk(directory), path, signal),
+    contentOf(await guard.walk(directory), signal),
   );
   const entries = entriesOf(content);
   if (entries > 0 && !recursive)

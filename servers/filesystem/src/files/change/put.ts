@@ -1,5 +1,5 @@
 import { lstatSync, renameSync, rmSync, type Stats, utimesSync } from "node:fs";
-import { rename } from "node:fs/promises";
+import { link, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import {
   copyData,
@@ -18,8 +18,8 @@ import { failure, named } from "../errors.ts";
 import { notThere, withDirectory, withFile, withPlace } from "../open-path.ts";
 import { hashOf } from "../read/bytes.ts";
 import type { State } from "./record.ts";
-import { contentOf, isStill, stateOf } from "./state.ts";
-import { justChanged, type Making, type NewContent, type Outcome } from "./step.ts";
+import { contentOf, isStill, movedState, stateOf } from "./state.ts";
+import { justChanged, type Making, type NewContent, type Outcome, type Step } from "./step.ts";
 
 /** @throws ToolError `denied` for anything other than a file, directory or link. */
 export function requireOrdinary(stat: Stats, path: string): void {
@@ -28,11 +28,21 @@ export function requireOrdinary(stat: Stats, path: string): void {
   throw failure("special_file", message);
 }
 
-/** Keeps a copy of an open file whose name is about to get another one; returns the path of the copy. */
-async function keep({ recording, signal }: Making, file: GuardedFile): Promise<string> {
+/** A smaller file is copied: a second name would be an event for programs that watch it, and hide the real change. */
+const LINKED_BYTES = 1024 * 1024;
+
+/** Keeps the content of an open file whose name is about to get another one; returns the path of its image. */
+async function keep({ store, recording, signal }: Making, file: GuardedFile): Promise<string> {
   const { realPath, path, stat, handle } = file;
-  recording.requireCopyable(path, stat.size);
-  const { image } = recording.imageFor(realPath, stat.size);
+  const { image, isSameDisk } = recording.imageFor(realPath, stat.size);
+  // With other names, what is written through them would change the kept content.
+  if (isSameDisk && stat.size > LINKED_BYTES && stat.nlink === 1) {
+    await link(realPath, image).catch(() => undefined);
+    const linked = lstatSync(image, { throwIfNoEntry: false });
+    if (linked?.ino === stat.ino && linked.dev === stat.dev) return image;
+    rmSync(image, { force: true });
+  }
+  store.requireCopyable(path, stat.size);
   await recording.copying(() => copyData(handle.fd, stat.size, image, signal));
   return image;
 }
@@ -44,7 +54,7 @@ export async function createDirectory({ guard, recording }: Making, path: string
 
 /** Removes an entry in one step: it is renamed to its image or, if that is on another disk, copied there first. */
 export async function remove(
-  { guard, recording, signal }: Making,
+  { guard, store, recording, signal }: Making,
   path: string,
   { isOptional }: Extract<NewContent, { kind: "nothing" }>,
 ): Promise<Outcome | undefined> {
@@ -67,9 +77,9 @@ export async function remove(
     const size =
       bytes ??
       (await withDirectory(guard, path, async (root) => {
-        return (await contentOf(await guard.walk(root), path, signal)).bytes;
+        return (await contentOf(await guard.walk(root), signal)).bytes;
       }));
-    recording.requireCopyable(path, size);
+    store.requireCopyable(path, size);
     const own = ownDirectory(dirname(image));
     try {
       let copied: Awaited<ReturnType<typeof copyTree>> | undefined;
@@ -180,4 +190,20 @@ export async function restore(
   } finally {
     own.close();
   }
+}
+
+/** Moves or renames a file, a directory or a link (as a link), atomically, to a free path. */
+export async function moveEntry(
+  { guard, recording }: Making,
+  { path, to }: Extract<Step, { kind: "rename" }>,
+): Promise<Outcome> {
+  await withPlace(guard, path, async (place) => {
+    const stat = place.stat ?? (await notThere(guard, path));
+    requireOrdinary(stat, path);
+    const after = movedState(place.entry, stat);
+    const size_after = stat.isFile() ? stat.size : undefined;
+    recording.write({ kind: "rename", path, to, after, size_after });
+  });
+  await guard.move(path, to, { overwrite: false });
+  return {};
 }

@@ -15,7 +15,7 @@ export async function startRecording(store: Store, subject: Subject): Promise<Re
 export class Recording {
   readonly steps: RecordedStep[] = [];
   readonly #store: Store;
-  readonly #head: Omit<Change, "steps" | "interrupted">;
+  readonly head: Omit<Change, "steps" | "interrupted">;
   readonly #journal: string;
   /** The paths of all images so far. */
   readonly #images: string[] = [];
@@ -25,16 +25,8 @@ export class Recording {
 
   constructor(store: Store, head: Omit<Change, "steps" | "interrupted">, journal: string) {
     this.#store = store;
-    this.#head = head;
+    this.head = head;
     this.#journal = journal;
-  }
-
-  get id(): string {
-    return this.#head.id;
-  }
-
-  get path(): string {
-    return this.#head.path;
   }
 
   /**
@@ -44,7 +36,7 @@ export class Recording {
    */
   imageFor(realPath: string, bytes: number | undefined) {
     const { directory, isSameDisk } = this.#store.imagePlace(this.#journal, realPath, bytes);
-    const image = join(directory, `${this.id}.${this.#images.length}`);
+    const image = join(directory, `${this.head.id}.${this.#images.length}`);
     this.#images.push(image);
     this.#bytes += this.#store.countedBytes(bytes ?? 0);
     return { image, isSameDisk };
@@ -59,13 +51,9 @@ export class Recording {
     }
   }
 
-  requireCopyable(path: string, bytes: number): void {
-    this.#store.requireCopyable(path, bytes);
-  }
-
   /** Records a step that is about to be made. @throws ToolError `unavailable`: then it must not be made. */
   write(step: RecordedStep): void {
-    const text = (this.#length === 0 ? recordLine.head(this.#head) : "") + recordLine.step(step);
+    const text = (this.#length === 0 ? recordLine.head(this.head) : "") + recordLine.step(step);
     try {
       appendFileSync(this.#file(0), text, { mode: 0o600 });
     } catch (error) {
@@ -109,7 +97,7 @@ export class Recording {
     appendFileSync(this.#file(0), recordLine.end);
     const file = this.#file(0);
     if (this.#bytes > 0) await whileHeld(file, () => renameSync(file, this.#file(this.#bytes)));
-    const change = { ...this.#head, steps: this.steps, interrupted: false };
+    const change = { ...this.head, steps: this.steps, interrupted: false };
     return this.#store.ended(this.#journal, change, this.#bytes);
   }
 
@@ -120,6 +108,6 @@ export class Recording {
   }
 
   #file(bytes: number): string {
-    return join(this.#journal, this.#store.recordName(this.#head, bytes));
+    return join(this.#journal, this.#store.recordName(this.head, bytes));
   }
 }

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { named } from "../errors.ts";
-import { missingDirectories } from "./missing-directories.ts";
+import { missingDirectories } from "../open-path.ts";
 import type { RecordedStep } from "./record.ts";
 import { directoryStep, type Step } from "./step.ts";
 

@@ -4,10 +4,9 @@ import type { Files } from "../files.ts";
 import { entryPath, lockPath } from "../open-path.ts";
 import { append, cut } from "./append.ts";
 import { copyTo } from "./copy.ts";
-import { createDirectory, remove, restore, writeBytes } from "./put.ts";
+import { createDirectory, moveEntry, remove, restore, writeBytes } from "./put.ts";
 import type { Subject } from "./record.ts";
 import { type Recording, startRecording } from "./recording.ts";
-import { rename } from "./rename.ts";
 import { reversalOf, settle } from "./reversal.ts";
 import { isStill } from "./state.ts";
 import {
@@ -53,7 +52,7 @@ export async function run(
       const [first, second] = [error, cause].map((one) =>
         one instanceof ToolError ? one.message : "an error",
       );
-      const message = `${first} Not everything could be taken back: ${second} What remains is change ${recording.id}.`;
+      const message = `${first} Not everything could be taken back: ${second} What remains is change ${recording.head.id}.`;
       throw failure("half_made", message, { cause });
     });
     throw error;
@@ -67,12 +66,12 @@ export async function run(
  */
 async function takeBack(files: Files, recording: Recording): Promise<void> {
   const settled = new Set<string>();
-  const undoing = await startRecording(files.store, { action: "undo", path: recording.path });
+  const undoing = await startRecording(files.store, { action: "undo", path: recording.head.path });
   let failed: ToolError | undefined;
   for (const step of recording.steps.toReversed()) {
     const isCovered = settle(settled, step);
     try {
-      const { steps } = await reversalOf(files.guard, recording.id, step, isCovered);
+      const { steps } = await reversalOf(files.guard, recording.head.id, step, isCovered);
       for (const reverse of steps) await make(files, undoing, reverse);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
@@ -117,7 +116,7 @@ async function makeNow(
   progress: RunOptions["progress"],
 ): Promise<Outcome | undefined> {
   const { path } = step;
-  if (step.kind === "rename") return rename(making, step);
+  if (step.kind === "rename") return moveEntry(making, step);
   if (step.kind === "append") return append(making, step);
   if (step.kind === "cut") return cut(making, step);
   const { content } = step;

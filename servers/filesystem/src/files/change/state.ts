@@ -3,14 +3,12 @@ import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type PathGuard, TimeSlices, type WalkedDirectory } from "@refmcp/boundary";
-import { grouped, sized } from "@refmcp/boundary/answer";
-import { counted, failure, named } from "../errors.ts";
+import { sized } from "@refmcp/boundary/answer";
+import { counted } from "../errors.ts";
 import { orNothing } from "../open-path.ts";
 import { hashOfFile } from "../read/bytes.ts";
 import type { State } from "./record.ts";
 
-/** Directories with more entries than this are handled in parts. */
-const MAX_ENTRIES = 1_000_000;
 /** A larger file is recognized by its size and time: to hash it would take longer than to move it. */
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 /** The clock of file systems on Linux moves in steps of up to this many milliseconds. */
@@ -31,13 +29,9 @@ export interface Content {
 /**
  * Counts what a directory contains, in short slices between which other calls are answered.
  *
- * @throws ToolError `too_large` beyond a million entries; the signal's reason
+ * @throws the signal's reason
  */
-export async function contentOf(
-  root: WalkedDirectory,
-  path: string,
-  signal?: AbortSignal,
-): Promise<Content> {
+export async function contentOf(root: WalkedDirectory, signal?: AbortSignal): Promise<Content> {
   const slices = new TimeSlices(signal);
   const { mtimeMs } = lstatSync(root.entry("."));
   const content = { files: 0, directories: 0, links: 0, others: 0, bytes: 0, newest_ms: mtimeMs };
@@ -61,11 +55,6 @@ export async function contentOf(
         if (typeof child === "string") continue;
         await count(child).finally(() => child.close());
       }
-      if (entriesOf(content) > MAX_ENTRIES)
-        throw failure(
-          "too_many_entries",
-          `${named(path)} contains more than ${grouped(MAX_ENTRIES)} entries.`,
-        );
     }
   }
 }
@@ -123,7 +112,7 @@ async function treeState(
   const tree = directory.child(name);
   if (typeof tree === "string") return { type: "nothing" };
   try {
-    const content = await contentOf(tree, tree.realPath, signal);
+    const content = await contentOf(tree, signal);
     return { type: "tree", entries: entriesOf(content), newest_ms: content.newest_ms };
   } finally {
     tree.close();

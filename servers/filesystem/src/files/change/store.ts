@@ -50,7 +50,6 @@ export interface Receipt {
   readonly changeId: string | undefined;
   /** Why it cannot be undone; undefined if it can. */
   readonly final: string | undefined;
-  readonly note?: string | undefined;
 }
 
 /** A recorded change, as the name of its file says. */

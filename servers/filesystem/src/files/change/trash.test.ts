@@ -111,14 +111,14 @@ describe("a journal inside the root", () => {
       await mkdir(at(".refmcp-trash"));
       const journal = join(state, "journal");
       await symlink(journal, at("link"));
-      const [key = ""] = await readdir(journal);
-      const [image = ""] = await readdir(join(journal, key, "images"));
+      const key = "images";
+      const [image = ""] = await readdir(join(journal, key));
       const denied = { kind: "denied" };
       const moving = (source: string) =>
         files.plan({ action: "move", source, destination: at("out"), overwrite: false });
       for (const one of [
-        join(journal, key, "images", image),
-        join(at("link"), key, "images", image),
+        join(journal, key, image),
+        join(at("link"), key, image),
         at(".Trash-1000/files/b.txt"),
       ]) {
         await expect(files.readText(one, { maxChars: 10 })).rejects.toMatchObject(denied);

@@ -3,10 +3,14 @@ import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch }
 import { counted } from "../errors.ts";
 
 /** Limits of the search for the shortest edit script; beyond them no lines are shown. */
-const OPTIONS = { context: 3, maxEditLength: 2_000, timeout: 1_000 };
+const OPTIONS = { context: 3, maxEditLength: 1_000, timeout: 1_000 };
 const MAX_LINE_CHARS = 1_000;
+/** If the script is too long, so many lines are compared. */
+const EXCERPT_LINES = 200;
 /** Of the first hunk, however small the budget is. */
 const MIN_CHARS = 1_000;
+
+type Hunk = StructuredPatch["hunks"][number];
 
 interface LineCounts {
   readonly added: number;
@@ -37,26 +41,38 @@ export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWor
   if (before === after) return { text: "", added: 0, removed: 0, hiddenHunks: 0 };
   const names = [oneLine(oldName), oneLine(newName)] as const;
   const patch = structuredPatch(...names, before, after, undefined, undefined, OPTIONS);
-  if (patch === undefined)
-    return { text: "", added: news(before, after), removed: news(after, before), hiddenHunks: 1 };
+  if (patch === undefined) {
+    const [old, now] = [before.split("\n"), after.split("\n")];
+    const end = old.findIndex((line, at) => line !== now[at]) + EXCERPT_LINES;
+    const [oldPart, newPart] = [old, now].map((lines) => `${lines.slice(0, end).join("\n")}\n`);
+    const part = { oldName, newName, before: oldPart ?? "", after: newPart ?? "", maxChars };
+    const { text } = diffTexts(part);
+    return { text, added: news(before, after), removed: news(after, before), hiddenHunks: 1 };
+  }
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
-  const hunks: StructuredPatch["hunks"] = [];
+  const hunks: Hunk[] = [];
   let left = maxChars;
-  let hiddenHunks = 0;
   for (const hunk of patch.hunks) {
-    const isFirst = hunks.length === 0;
-    const cut = hunk.lines.map(cutLine);
-    left -= JSON.stringify(cut).length;
-    if (left < 0) hiddenHunks += 1;
-    if (left >= 0 && hiddenHunks === 0) hunks.push({ ...hunk, lines: cut });
-    else if (isFirst) {
-      const shown = cut.slice(0, fitting(cut, Math.max(maxChars, MIN_CHARS)));
-      hunks.push({ ...hunk, lines: shown.length < cut.length ? [...shown, " …"] : cut });
-    }
+    const lines = hunk.lines.map(cutLine);
+    left -= JSON.stringify(lines).length;
+    if (left < 0) break;
+    hunks.push({ ...hunk, lines });
   }
+  const hiddenHunks = patch.hunks.length - hunks.length;
+  const [first] = patch.hunks;
+  if (hunks.length === 0 && first) hunks.push(cutHunk(first, maxChars));
   const text = formatPatch({ ...patch, hunks }, FILE_HEADERS_ONLY);
   return { text, added: count("+"), removed: count("-"), hiddenHunks };
+}
+
+/** The beginning of a hunk that does not fit. */
+function cutHunk(hunk: Hunk, maxChars: number): Hunk {
+  const lines = hunk.lines.map(cutLine);
+  return {
+    ...hunk,
+    lines: [...lines.slice(0, fitting(lines, Math.max(maxChars, MIN_CHARS))), " …"],
+  };
 }
 
 /** How many lines of `after` are not in `before`. */

@@ -170,10 +170,9 @@ function hintOf(text: string, oldText: string): string {
   const isSame = (line: string) => squeezed(line) === squeezed(wanted);
   const near = lines.find(isSame) ?? nearest(wanted, lines, 1)[0];
   if (near === undefined || wanted.trim() === "") return " The file contains nothing similar.";
-  const place = `line ${grouped(lines.indexOf(near) + 1)}:\n${oneLine(clip(near, 300))}`;
-  return isSame(near)
-    ? ` Compare its whitespace and the other lines with ${place}`
-    : ` The closest match is ${place}`;
+  const note = isSame(near) ? " (compare its whitespace and the lines around it)" : "";
+  const line = grouped(lines.indexOf(near) + 1);
+  return ` The closest match is line ${line}${note}:\n${oneLine(clip(near, 300))}`;
 }
 
 /** What to edit, as plain data for a thread. */

@@ -1,30 +1,28 @@
 import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
-import { grouped, oneLine, type ToolError } from "@refmcp/boundary/answer";
+import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { receiptText } from "../change/answer.ts";
 import { run } from "../change/run.ts";
 import type { Step } from "../change/step.ts";
-import type { Receipt } from "../change/store.ts";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { lockPath, notThere, withDirectory } from "../open-path.ts";
-import { type Before, binary, checkExpected, hashOf, readBefore, tooLarge } from "../read/bytes.ts";
-import { decodesBack, formOfText, textOf } from "../read/text-encoding.ts";
+import { binary, checkExpected, hashOf, readBefore, tooLarge } from "../read/bytes.ts";
+import { decodesBack, formOfText } from "../read/text-encoding.ts";
 import { compileGlob } from "../search/glob.ts";
 import { ignoreRules } from "../search/ignore.ts";
 import { walk } from "../tree/walk.ts";
 import { lineCounts } from "./diff.ts";
-import { type Edit, type EditOptions, editBytes, withLf } from "./edit-text.ts";
+import { type Edit, type EditOptions, editBytes } from "./edit-text.ts";
 
 /** Maximum bytes of a file that is edited, since several copies are kept in memory. */
 export const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 /** Up to this size an edit takes a few milliseconds; a larger file is edited in a thread. */
 export const MAX_INLINE_BYTES = 256 * 1024;
 const EDIT_MS = 20_000;
-/** Maximum files searched in one call, files changed in one, and their bytes. */
+/** Maximum files searched in one call, and files changed in one. */
 const MAX_FILES = 20_000;
 const MAX_CHANGED = 500;
-const MAX_CHANGED_BYTES = 256 * 1024 * 1024;
 /** How many files are listed individually if their diffs do not fit. */
 const MAX_NAMED = 100;
 
@@ -54,20 +52,9 @@ export async function edit(files: Files, request: EditRequest) {
     if (step === undefined || dryRun) return { ...edited, hash, receipt: undefined };
     const subject = { action: "edit", path } as const;
     const { receipt } = await run(files, subject, [step], { signal, isLocked: true });
-    return { ...edited, hash, receipt: receipt && withLinkNote(receipt, edited.before) };
+    return { ...edited, hash, receipt };
   };
   return files.locks.hold([await lockPath(files.guard, path)], editLocked, signal);
-}
-
-/** Says that only one of several hard links has the new content. */
-export function withLinkNote(receipt: Receipt, before: Before | undefined): Receipt {
-  const links = before?.stat.nlink ?? 1;
-  if (links === 1) return receipt;
-  const linkNote = `The file had ${links} hard links: this name has the new content, the others keep the old content.`;
-  return {
-    ...receipt,
-    note: receipt.note === undefined ? linkNote : `${receipt.note} ${linkNote}`,
-  };
 }
 
 /** Computes an edit; `step` makes it, unless it changes nothing. */
@@ -92,7 +79,6 @@ async function planEdit(files: Files, path: string, request: EditRequest) {
     before,
     ...outcome,
     hash: hashOf(after ?? bytes),
-    bytes: after?.length ?? 0,
     step,
   };
 }
@@ -134,21 +120,17 @@ interface EditManyRequest extends Omit<EditRequest, "expected_hash"> {
  * @throws ToolError as `edit` does, `not_found` if no file contains one of the texts, `too_large` for too many files
  */
 export async function editMany(files: Files, request: EditManyRequest) {
-  const { edits, regex, dryRun, signal } = request;
+  const { edits, dryRun, signal } = request;
   const unseen = new Set(edits);
   const edited: Awaited<ReturnType<typeof planEdit>>[] = [];
-  let bytes = 0;
   for (const path of await filesBelow(files, request)) {
     signal?.throwIfAborted();
-    const present = await editsIn(files, path, edits, regex === true);
-    if (present.length === 0) continue;
-    const file = await planEdit(files, path, { ...request, edits: present, skipMissing: regex });
-    if (file.replacements === 0) continue;
-    bytes += file.bytes;
-    if (edited.length === MAX_CHANGED || bytes > MAX_CHANGED_BYTES)
-      throw tooMany(`more than ${MAX_CHANGED} files, or too large ones, would change`);
-    for (const [index, one] of present.entries())
+    const file = await planEdit(files, path, { ...request, skipMissing: true }).catch(orUneditable);
+    if (file === undefined) continue;
+    for (const [index, one] of edits.entries())
       if (!file.missing.includes(index)) unseen.delete(one);
+    if (file.step === undefined) continue;
+    if (edited.length === MAX_CHANGED) throw tooMany(`more than ${MAX_CHANGED} files would change`);
     edited.push(file);
   }
   const [missing] = unseen;
@@ -163,18 +145,10 @@ export async function editMany(files: Files, request: EditManyRequest) {
   return { files: edited, receipt };
 }
 
-/** Those of the edits whose text a file contains; none if it is not text. */
-async function editsIn(
-  files: Files,
-  path: string,
-  edits: readonly Edit[],
-  isRegex: boolean,
-): Promise<readonly Edit[]> {
-  const before = await readBefore(files.guard, path, { max: MAX_EDIT_BYTES });
-  const content = before?.bytes && textOf(before.bytes);
-  if (content === undefined) return [];
-  const text = withLf(content.text);
-  return isRegex ? edits : edits.filter(({ oldText }) => text.includes(withLf(oldText)));
+/** Files that are not text, or too large, are not searched. */
+function orUneditable(error: unknown): undefined {
+  const isSkipped = error instanceof ToolError && /^(?:binary|too_large)$/.test(error.code ?? "");
+  if (!isSkipped) throw error;
 }
 
 async function filesBelow(

@@ -1,16 +1,14 @@
 import { dirname } from "node:path";
 import { sized, ToolError } from "@refmcp/boundary/answer";
 import { changeAnswer } from "../change/answer.ts";
-import { missingDirectories } from "../change/missing-directories.ts";
 import { run } from "../change/run.ts";
 import { directoryStep, type Step } from "../change/step.ts";
 import { failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
-import { lockPath, openIfThere, withFile } from "../open-path.ts";
+import { lockPath, missingDirectories, openIfThere, withFile } from "../open-path.ts";
 import { type Before, binary, checkExpected, hashOf, readBefore } from "../read/bytes.ts";
 import { formOf, sourceOf } from "../read/lines.ts";
-import { encode } from "../read/text-encoding.ts";
-import { withLinkNote } from "./edit.ts";
+import { encode, formOfText } from "../read/text-encoding.ts";
 
 /** A file up to this size is compared with its new content. */
 const MAX_COMPARED_BYTES = 32 * 1024 * 1024;
@@ -65,11 +63,13 @@ async function writeLocked(files: Files, path: string, request: WriteRequest) {
   checkExpected(path, before, expected_hash);
   if (mode === "append" && before !== undefined) return appendTo(files, path, before, request);
   const bytes = Buffer.from(content, "utf8");
+  const was = before?.bytes?.length ? formOfText(before.bytes, { whole: true }) : undefined;
+  const isSame = was === undefined || was.encoding === "utf-8";
   const written = {
     path,
     created: before === undefined,
     size: bytes.length,
-    encoding: "utf-8",
+    encoding: isSame ? "utf-8" : `utf-8, was ${was.encoding}`,
     hash: hashOf(bytes),
   };
   if (before?.bytes?.equals(bytes)) return { ...written, receipt: undefined };
@@ -84,7 +84,7 @@ async function writeLocked(files: Files, path: string, request: WriteRequest) {
   ];
   const subject = { action: before === undefined ? "create" : "overwrite", path } as const;
   const { receipt } = await run(files, subject, steps, { signal, isLocked: true });
-  return { ...written, receipt: receipt && withLinkNote(receipt, before) };
+  return { ...written, receipt };
 }
 
 /** Appends in place, as `>>` does: other programs may have the file open, and add lines at the same time. */

@@ -1,10 +1,8 @@
 import type { Stats } from "node:fs";
 import { type GuardedDirectory, type GuardedFile, type PathGuard, statOf } from "@refmcp/boundary";
 import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
-import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
-import { compareText, TopItems } from "../tree/path-order.ts";
 import { type Report, reporter } from "../tree/reporter.ts";
 import { walk } from "../tree/walk.ts";
 import { hashOf, hashOfFile } from "./bytes.ts";
@@ -14,13 +12,10 @@ import { typeOf } from "./media.ts";
 const MAX_HASHED_BYTES = 64 * 1024 * 1024;
 /** How long the entries of a directory are counted, in milliseconds: some millions. */
 const COUNTING_MS = 30_000;
-/** How many folders, and how many of the largest files, a summary has. */
+/** How many folders are listed with their sizes. */
 const MAX_FOLDERS = 20;
-const MAX_FILES = 10;
 
 interface InfoOptions {
-  /** Adds the sizes by folder and the largest files of a directory. */
-  readonly summary?: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly progress?: Report;
   readonly countingMs?: number;
@@ -58,10 +53,9 @@ export async function getInfo(
   await directory?.close();
   if (directory !== undefined)
     return withDirectory(guard, path, async (root) => {
-      const { facts, lists } = await contentsOf(guard, root, options);
-      const head = { type: "directory", link_target: target, ...facts };
-      const text = infoText(root.path, head, root.stat, {}, root.directory.writable);
-      return [text, ...lists].join("\n");
+      const contents = await contentsOf(guard, root, options);
+      const head = { type: "directory", link_target: target, ...contents };
+      return infoText(root.path, head, root.stat, {}, root.directory.writable);
     });
   return withFile(guard, path, async (file) => {
     const head = { type: "file", link_target: target, size: file.stat.size };
@@ -109,23 +103,14 @@ async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined):
   };
 }
 
-interface Sum {
-  files: number;
-  bytes: number;
-}
-
 /** What is below a directory, at any depth; symlinks are not followed. */
 async function contentsOf(
   guard: PathGuard,
   root: GuardedDirectory,
-  { summary = false, signal, progress, countingMs: budgetMs = COUNTING_MS }: InfoOptions,
-): Promise<{ facts: Facts; lists: string[] }> {
-  const total: Sum = { files: 0, bytes: 0 };
-  let directories = 0;
-  const folders = new Map<string, Sum>();
-  const order = (a: { path: string; size: number }, b: { path: string; size: number }) =>
-    b.size - a.size || compareText(a.path, b.path);
-  const largest = new TopItems(MAX_FILES, order);
+  { signal, progress, countingMs: budgetMs = COUNTING_MS }: InfoOptions,
+): Promise<Facts> {
+  let [files, directories, bytes] = [0, 0, 0];
+  const folders = new Map<string, number>();
   const add = reporter(progress);
   const walking = { signal, git: true, budgetMs };
   const { ended, unreadable } = await walk(guard, root, walking, ({ path, name, type, parent }) => {
@@ -133,38 +118,22 @@ async function contentsOf(
     if (type === "directory") directories += 1;
     if (type !== "file") return undefined;
     const size = statOf(parent.entry(name))?.size ?? 0;
-    const folder = path.includes("/") ? `${path.slice(0, path.indexOf("/"))}/` : "(directly in it)";
-    const sum = folders.get(folder) ?? { files: 0, bytes: 0 };
-    for (const one of [total, sum]) {
-      one.files += 1;
-      one.bytes += size;
-    }
-    folders.set(folder, sum);
-    largest.add({ path, size });
+    files += 1;
+    bytes += size;
+    const folder = path.slice(0, path.indexOf("/") + 1);
+    folders.set(folder, (folders.get(folder) ?? 0) + size);
     return undefined;
   });
-  const facts = {
-    files: total.files,
+  folders.delete("");
+  const largest = [...folders].sort(([, a], [, b]) => b - a).slice(0, MAX_FOLDERS);
+  const list = largest.map(([name, size]) => `${oneLine(name)} ${sized(size)}`).join(", ");
+  const late = "only a part, because the time ran out; ask for its subdirectories";
+  return {
+    files,
     directories,
-    total_size: total.bytes,
-    counted:
-      ended === "late"
-        ? "only a part, because the time ran out; ask for its subdirectories"
-        : undefined,
+    total_size: bytes,
+    largest_folders: list === "" ? undefined : list,
+    counted: ended === "late" ? late : undefined,
     unreadable_directories: unreadable || undefined,
   };
-  if (!summary) return { facts, lists: [] };
-  const byFolder = [...folders].sort(([, a], [, b]) => b.bytes - a.bytes);
-  const lists = [
-    "by_folder:",
-    ...byFolder
-      .slice(0, MAX_FOLDERS)
-      .map(
-        ([name, sum]) => `  ${oneLine(name)} ${sized(sum.bytes)}, ${counted(sum.files, "file")}`,
-      ),
-    ...(byFolder.length > MAX_FOLDERS ? [`  ${byFolder.length - MAX_FOLDERS} more`] : []),
-    "largest:",
-    ...largest.take().map(({ path, size }) => `  ${sized(size)} ${oneLine(path)}`),
-  ];
-  return { facts, lists };
 }

@@ -2,7 +2,6 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { GuardedFile } from "@refmcp/boundary";
 import { sized } from "@refmcp/boundary/answer";
-import type { Content } from "@refmcp/core";
 import { failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { withFile } from "../open-path.ts";
@@ -20,7 +19,7 @@ const MAX_SVG_BYTES = 60_000;
  * @throws ToolError `invalid` for text, and what `PathGuard.openFile` throws.
  */
 export async function readMedia({ guard }: Pick<Files, "guard">, given: string) {
-  return withFile(guard, given, async (file): Promise<string | Content[]> => {
+  return withFile(guard, given, async (file) => {
     const { mime, text } = await typeOf(file);
     const { path } = file;
     const { size } = file.stat;
@@ -37,7 +36,7 @@ export async function readMedia({ guard }: Pick<Files, "guard">, given: string) 
         : undefined;
     if (type !== undefined && size <= MAX_MEDIA_BYTES) {
       const data = (await readAt(file, 0, size)).toString("base64");
-      return [{ type, data, mimeType: mime }];
+      return [{ type, data, mimeType: mime } as const];
     }
     const uri = pathToFileURL(path).href;
     const why =
@@ -45,8 +44,8 @@ export async function readMedia({ guard }: Pick<Files, "guard">, given: string) 
         ? "neither image nor audio"
         : `more than the ${sized(MAX_MEDIA_BYTES)} that can be shown; scale it down with another program first`;
     return [
-      { type: "resource_link", uri, name: basename(path), mimeType: mime, size },
-      { type: "text", text: `[A link only: ${mime}, ${sized(size)}, ${why}. ${uri}]` },
+      { type: "resource_link" as const, uri, name: basename(path), mimeType: mime, size },
+      { type: "text" as const, text: `[A link only: ${mime}, ${sized(size)}, ${why}. ${uri}]` },
     ];
   });
 }

@@ -13,7 +13,12 @@ describe("readMany", () => {
     ];
     const many = await files.readMany(paths, { maxChars: 20_000 });
     expect(many.hidden).toBe(0);
-    expect(many.files.map((file) => [file.path, file.part?.text ?? ("error" in file && file.error.kind)])).toEqual([
+    expect(
+      many.files.map((file) => [
+        file.path,
+        file.part?.text ?? ("error" in file && file.error.kind),
+      ]),
+    ).toEqual([
       [paths[0], "one\n"],
       [paths[1], "not_found"],
       [paths[2], "two"],

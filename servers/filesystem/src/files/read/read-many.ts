@@ -65,7 +65,7 @@ export function framed({ files, hidden }: Awaited<ReturnType<typeof readMany>>):
   const more =
     hidden === 0
       ? ""
-      : ` [${grouped(hidden)} more files did not fit. Ask for them in another call, or raise max_chars.]`;
+      : ` [${grouped(hidden)} more files did not fit. Ask for them in another call.]`;
   const first = `[Lines that begin with "${tag}" are the server's, before each file's text.]`;
   return `${first}\n${texts.join("")}${tag} end${more}`;
 }

@@ -22,7 +22,7 @@ export function textChars(budget: number, isRange: boolean): number {
 interface ReadTextOptions {
   readonly head?: number | undefined;
   readonly tail?: number | undefined;
-  /** First line, from 1; negative counts from the end, -1 being the last line. */
+  /** First line, from 1. */
   readonly offset?: number | undefined;
   readonly limit?: number | undefined;
   /** First character of the line at `offset`, from 1; for a line longer than an answer. */
@@ -90,15 +90,12 @@ export async function readText(
 type Part = Omit<TextPart, "path" | "size" | "hash" | "isDocument" | keyof TextForm>;
 
 async function partOf(lines: Lines, options: ReadTextOptions): Promise<Part> {
-  const { offset = 1, limit, lineNumbers } = options;
-  // A negative offset counts from the end; without a limit, it is a tail.
-  const tail = options.tail ?? (offset < 0 && limit === undefined ? -offset : undefined);
-  const isCounted = tail === undefined ? offset < 0 : lineNumbers === true;
-  const isWhole = lines.source.whole !== undefined;
-  const total = isWhole || isCounted ? await lines.count() : undefined;
-  if (tail !== undefined) return lastLines(lines, total, tail, options);
-  const from = offset < 0 ? Math.max(1, (total ?? 0) + 1 + offset) : offset;
-  return linesFrom(lines, isWhole ? total : undefined, from, options);
+  const { offset = 1, tail, lineNumbers } = options;
+  const isNumbered = tail !== undefined && lineNumbers === true;
+  const isCounted = lines.source.whole !== undefined || isNumbered;
+  const total = isCounted ? await lines.count() : undefined;
+  if (tail === undefined) return linesFrom(lines, total, offset, options);
+  return lastLines(lines, total, tail, options);
 }
 
 async function linesFrom(
@@ -192,9 +189,6 @@ async function lastLines(
 }
 
 function checkRange({ head, tail, offset, limit, column }: ReadTextOptions): void {
-  if (offset === 0) throw failure("line_zero", "Lines are counted from 1.");
-  if (offset !== undefined && offset < 0 && column !== undefined)
-    throw failure("line_zero", "column needs an offset from 1.");
   const ways = [
     head === undefined ? undefined : "head",
     tail === undefined ? undefined : "tail",

@@ -1,10 +1,9 @@
 import { readdir } from "node:fs/promises";
-import { basename, join, posix } from "node:path";
-import type { PathGuard } from "@refmcp/boundary";
+import { basename, posix } from "node:path";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
-import { directoryAt, orRefused, withDirectory, withFile } from "../open-path.ts";
+import { orRefused, withDirectory, withFile } from "../open-path.ts";
 import { readAt, tooLarge } from "./bytes.ts";
 import { textTypeOf } from "./file-kinds.ts";
 import { formOf, sourceOf } from "./lines.ts";
@@ -17,14 +16,11 @@ const MAX_TEXT_BYTES = 1024 * 1024;
 const LISTED_LINES = 200;
 const MAX_TAIL_LINES = 10_000;
 const MAX_TAIL_CHARS = 500_000;
-const MAX_ENTRIES = 1000;
-const PICTURE_OR_SOUND = /\.(?:jpe?g|png|gif|webp|heic|bmp|tiff?|avif|mp3|wav|flac|m4a|ogg)$/i;
 /** The protocol's limit on suggestions. */
 const MAX_SUGGESTIONS = 100;
 
 /**
- * Reads a whole file, or the names in a directory (one per line, directories with a trailing slash), for clients that
- * cannot request a part.
+ * Reads a whole file, for clients that cannot request a part.
  *
  * @throws ToolError `too_large` for more than 1 MiB of text or 3.75 MB of bytes, and what the guard throws.
  */
@@ -32,8 +28,6 @@ export async function readWhole(
   { guard }: Files,
   path: string,
 ): Promise<{ text: string; mime: string } | { bytes: Buffer; mime: string }> {
-  const names = await namesIn(guard, path);
-  if (names !== undefined) return { text: names, mime: "inode/directory" };
   return withFile(guard, path, async (file) => {
     const { mime, text } = await typeOf(file);
     const { size } = file.stat;
@@ -57,7 +51,7 @@ export async function readWhole(
 export function resourceQuery(path: string, size: number): "" | `?tail=${number}` | undefined {
   if (size <= MAX_TEXT_BYTES) return "";
   if (textTypeOf(basename(path)) !== undefined) return `?tail=${LISTED_LINES}`;
-  return size <= MAX_MEDIA_BYTES && PICTURE_OR_SOUND.test(path) ? "" : undefined;
+  return size <= MAX_MEDIA_BYTES ? "" : undefined;
 }
 
 /**
@@ -80,27 +74,6 @@ export async function readTail(
   }
   const { text } = await readText(files, path, { tail, maxChars: MAX_TAIL_CHARS });
   return { text, mime: textTypeOf(basename(path)) ?? "text/plain" };
-}
-
-/** The names in a directory, sorted; undefined if the path is a file. */
-async function namesIn(guard: PathGuard, path: string): Promise<string | undefined> {
-  const directory = await directoryAt(guard, path);
-  if (directory === undefined) return undefined;
-  try {
-    const { hidden } = guard.allowed;
-    const all = await readdir(directory.entry(""), { withFileTypes: true });
-    const entries = all.filter(
-      ({ name }) => hidden?.hides(join(directory.realPath, name)) !== true,
-    );
-    const names = entries
-      .map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : ""))
-      .sort();
-    const more = names.length - MAX_ENTRIES;
-    const note = more > 0 ? [`(${grouped(more)} more; list_directory pages through them)`] : [];
-    return [...names.slice(0, MAX_ENTRIES), ...note].join("\n");
-  } finally {
-    await directory.close();
-  }
 }
 
 /**

@@ -55,12 +55,11 @@ export type Exclusion = ReturnType<typeof compileExclusion>;
 
 /** Whether a path contains anything that a capturing glob gives a meaning. */
 export function hasWildcard(text: string): boolean {
-  return /[*?[{(\\]/.test(text);
+  return /[*?[{\\]/.test(text);
 }
 
 /**
- * Compiles a glob that captures its groups `(…)`, in which `|` separates alternatives, or, if it has no groups, each
- * `*`, `**` and `?`. `[…]` and `{a,b}` are not captured.
+ * Compiles a glob that captures each `*`, `**` and `?` outside of braces.
  *
  * @returns the captured texts, or undefined if the text does not match
  * @throws ToolError `invalid` for a malformed glob
@@ -75,21 +74,16 @@ export function compileCaptures(glob: string): (text: string) => string[] | unde
 }
 
 const TOKEN =
-  /\\(?<escaped>[\s\S])|\[(?<not>[!^]?)(?<members>\]?(?:\\[\s\S]|[^\]\\])*)\]|(?<deep>(?<![^/({|,])\*\*+(?:\/|$|(?=[)},|])))|(?<star>\*+)|(?<one>\?)|(?<sign>[(){},|])|[\s\S]/gu;
-/** A group that captures; other parentheses are literal, because names such as "Invoice (1).pdf" are common. */
-const GROUP = /\([^()]*[*?[{|(]/;
+  /\\(?<escaped>[\s\S])|\[(?<not>[!^]?)(?<members>\]?(?:\\[\s\S]|[^\]\\])*)\]|(?<deep>(?<![^/{,])\*\*+(?:\/|$|(?=[},])))|(?<star>\*+)|(?<one>\?)|[\s\S]/gu;
 
 /** `*` and `?` stay within a component, `**` as a whole one matches any number; all match names that begin with a dot. */
 function compile(glob: string, captures: boolean): RegExp {
   checkSyntax(glob);
   const pattern = glob.normalize("NFC");
-  const hasGroups = captures && GROUP.test(pattern.replaceAll(/\\./g, "  "));
-  /** What closes the open braces and groups; empty for literal parentheses. */
-  const open: string[] = [];
-  const captured = (wildcard: string) =>
-    !captures || hasGroups || open.length > 0 ? wildcard : `(${wildcard})`;
+  let depth = 0;
+  const captured = (wildcard: string) => (captures && depth === 0 ? `(${wildcard})` : wildcard);
   const source = pattern.replace(TOKEN, (token: string, ...rest) => {
-    const { escaped, not, members, deep, star, one, sign }: Record<string, string> = rest.at(-1);
+    const { escaped, not, members, deep, star, one }: Record<string, string> = rest.at(-1);
     if (escaped !== undefined) return literal(escaped);
     if (members !== undefined) return `(?!/)[${not ? "^" : ""}${classOf(members)}]`;
     if (deep?.endsWith("/")) return `(?:${captured(".+")}/)?`;
@@ -97,34 +91,18 @@ function compile(glob: string, captures: boolean): RegExp {
     if (star !== undefined) return captured("[^/]*");
     if (one !== undefined) return captured("[^/]");
     if (token === "\\") throw invalidGlob(glob, "It ends with a backslash.");
-    return sign === undefined ? literal(token) : signOf(sign, pattern.slice(Number(rest.at(-3))));
+    if (token === "{" && hasAlternatives(pattern.slice(Number(rest.at(-3))))) {
+      depth += 1;
+      return "(?:";
+    }
+    if (depth === 0 || !/[,}]/.test(token)) return literal(token);
+    if (token === "}") depth -= 1;
+    return token === "}" ? ")" : "|";
   });
-  if (open.includes(")"))
-    throw invalidGlob(glob, "The group ( is not closed; write \\( for a parenthesis.");
   try {
     return new RegExp(`^(?:${source})$`, "su");
   } catch {
     throw invalidGlob(glob, "A range in brackets is reversed.");
-  }
-
-  function signOf(sign: string, rest: string): string {
-    if (sign === "{" && hasAlternatives(rest)) {
-      open.push("}");
-      return "(?:";
-    }
-    if (sign === "(" && hasGroups) {
-      const isGroup = open.includes(")") || !rest.includes(")") || rest.search(GROUP) === 0;
-      const isOuter = isGroup && !open.includes(")");
-      open.push(isGroup ? ")" : "");
-      return isGroup ? (isOuter ? "(" : "(?:") : "\\(";
-    }
-    const last = open.at(-1);
-    if ((sign === "," && last === "}") || (sign === "|" && last === ")")) return "|";
-    if (sign === last || (sign === ")" && last === "")) {
-      open.pop();
-      return last === "" ? "\\)" : ")";
-    }
-    return literal(sign);
   }
 }
 
@@ -156,8 +134,8 @@ function checkSyntax(glob: string): void {
     throw invalidGlob(glob, "Groups such as @(a|b) are not supported; write {a,b}.");
   if (/\{[^{},]+\.\.[^{},]+\}/.test(glob))
     throw invalidGlob(glob, "Ranges such as {1..3} are not supported; write {1,2,3}.");
-  const alternatives = glob.match(/[{(][^{}()]*/g) ?? [];
-  const product = alternatives.reduce((all, one) => all * one.split(/[,|]/).length, 1);
+  const alternatives = glob.match(/\{[^{}]*/g) ?? [];
+  const product = alternatives.reduce((all, one) => all * one.split(",").length, 1);
   if (product > MAX_ALTERNATIVES) throw invalidGlob(glob, "It has too many alternatives.");
   const ambiguous = glob.split("/").map((part) => {
     const stars = part.match(/\*+/g) ?? [];

@@ -54,7 +54,7 @@ function isHarmless(line: string): boolean {
 
 /**
  * The rules at `root` before its own ignore files are read: `extra` (patterns of the `--ignore` option) and the ignore
- * files of its parents up to the repository's root or the allowed directory, unless they hide `root` itself.
+ * files of its parents up to the repository's root or the allowed directory, without lines that hide `root` itself.
  */
 export async function ignoreRules(
   guard: PathGuard,
@@ -68,8 +68,10 @@ export async function ignoreRules(
       // A missing or unreadable file, or a link that leads outside, has no rules.
       const read = async ({ handle }: { handle: { fd: number } }) => textOf(handle.fd);
       const text = await withFile(guard, join(parent, name), read).catch(orRefused);
-      const verdict = text === undefined ? undefined : compileRules(text);
-      if (verdict?.(above) !== true && verdict) levels.unshift((path) => verdict(above + path));
+      // The caller has asked for what is in `root`, whatever hides it.
+      const lines = text?.split("\n").filter((line) => compileRules(line)(above) !== true);
+      const verdict = lines && compileRules(lines.join("\n"));
+      if (verdict) levels.unshift((path) => verdict(above + path));
     }
   }
   return rulesOf([...levels, compileRules(extra.join("\n"))]);

@@ -36,22 +36,17 @@ export interface FileMatches {
 
 /** Finds a pattern in lines, with V8's engine. Run it only where it can be terminated: some patterns never finish. */
 export class LineMatcher {
-  readonly #within: RegExp;
-  readonly #every: RegExp;
-  readonly #literal: string | undefined;
+  readonly #regex: RegExp;
+  readonly #literal: string;
   readonly #folds: boolean;
-  /** Many lines are matched at once, unless a match could begin in one and end in another. */
-  readonly #isLineByLine: boolean;
   readonly #utf8: Buffer;
   readonly #ascii: Buffer;
 
-  constructor({ source, flags, literal, needle }: TextPattern) {
-    this.#within = new RegExp(source, `m${flags}`);
-    this.#every = new RegExp(source, `gm${flags}`);
+  constructor({ source, flags, literal = "" }: TextPattern) {
+    this.#regex = new RegExp(source, flags);
     this.#folds = flags.includes("i");
-    this.#literal = this.#folds ? literal?.toLowerCase() : literal;
-    this.#isLineByLine = /\\[sWDPpuxc0]|\[\^|\[[^\]]*\\|\(\?<?[=!]/.test(source);
-    const bytes = this.#folds ? "" : (literal ?? needle);
+    this.#literal = this.#folds ? literal.toLowerCase() : literal;
+    const bytes = this.#folds ? "" : literal;
     this.#utf8 = Buffer.from(bytes);
     // Text that is not ASCII has other bytes in other encodings.
     this.#ascii = Buffer.from(/^[ -~]*$/.test(bytes) ? bytes : "");
@@ -74,22 +69,12 @@ export class LineMatcher {
     const literal = this.#literal;
     const folded = this.#folds && literal ? text.toLowerCase() : text;
     // Some letters have another length in lower case.
-    if (literal && folded.length === text.length)
-      return linesWith(text, (from) => folded.indexOf(literal, from));
-    if (this.#isLineByLine) return this.#lineByLine(text);
-    const every = this.#every;
-    return linesWith(text, (from) => {
-      every.lastIndex = from;
-      return every.exec(text)?.index ?? -1;
-    });
-  }
-
-  #lineByLine(text: string): number[] {
+    if (literal && folded.length === text.length) return linesWith(folded, literal);
     const starts: number[] = [];
     for (let at = 0; at < text.length; ) {
       const feed = text.indexOf("\n", at);
       const end = feed < 0 ? text.length : feed;
-      if (this.#within.test(text.slice(at, end))) starts.push(at);
+      if (this.#regex.test(text.slice(at, end))) starts.push(at);
       at = end + 1;
     }
     return starts;
@@ -97,21 +82,17 @@ export class LineMatcher {
 
   /** The position of the first match in a line, in UTF-16 code units. */
   find(line: string): number {
-    return this.#within.exec(line)?.index ?? 0;
+    return this.#regex.exec(line)?.index ?? 0;
   }
 }
 
-/** @param next returns where the next match begins from an index on, or -1 */
-function linesWith(text: string, next: (from: number) => number): number[] {
+/** Where the lines that contain a word begin. */
+function linesWith(text: string, word: string): number[] {
   const starts: number[] = [];
-  for (let from = 0; from < text.length; ) {
-    const at = next(from);
-    // An empty match after the last line feed is in no line.
-    if (at < 0 || (at === text.length && text.endsWith("\n"))) break;
+  for (let at = text.indexOf(word); at >= 0; ) {
     starts.push(at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1);
     const end = text.indexOf("\n", at);
-    if (end < 0) break;
-    from = end + 1;
+    at = end < 0 ? -1 : text.indexOf(word, end);
   }
   return starts;
 }

@@ -9,8 +9,6 @@ export interface TextPattern {
   readonly flags: string;
   /** The text itself, if the pattern is a literal, which can be found without a regex engine. */
   readonly literal: string | undefined;
-  /** An ASCII text that every matching line contains; empty if unknown. */
-  readonly needle: string;
 }
 
 const MAX_PATTERN = 1_000;
@@ -19,8 +17,6 @@ const MAX_PATTERN = 1_000;
 const TOKEN = /\\.|\[\^?(?:\\.|[^\]\\])*\]|./gsu;
 /** Escapes of other dialects that JavaScript treats as plain letters. */
 const FOREIGN_ESCAPE = /^\\[aAeEGhHKlLNQRXyYzZ]/;
-/** Escapes whose meaning continues in the following tokens. */
-const LONG_ESCAPE = /^\\[pPkxuc\d]/;
 
 const LINES_HINT = "Patterns are JavaScript regular expressions, matched line by line.";
 
@@ -56,7 +52,6 @@ export function textPattern(
     source,
     flags: flagsOf(source, folds ? "i" : "", refuse),
     literal: isPlain ? rest : undefined,
-    needle: folds || isPlain ? "" : needleOf(tokens),
   };
 }
 
@@ -100,27 +95,6 @@ function flagsOf(source: string, flags: string, refuse: (reason: string) => Tool
     }
   }
   return flags;
-}
-
-/** The longest ASCII text that every match contains; empty if there is none, or it is not clear. */
-function needleOf(tokens: readonly string[]): string {
-  if (tokens.some((token) => token === "|" || LONG_ESCAPE.test(token))) return "";
-  let longest = "";
-  let run = "";
-  let depth = 0;
-  for (const [index, token] of tokens.entries()) {
-    const next = tokens[index + 1] ?? "";
-    const char = /^\\[!-/:-@[-`{-~]$/.test(token) ? token.slice(1) : token;
-    const isLiteral = depth === 0 && (char !== token || /^[^\\.^$()[\]*+?{}|]$/.test(token));
-    // Neither groups nor the numbers of a quantifier are taken.
-    if (token === "(" || token === "{") depth += 1;
-    if (token === ")" || token === "}") depth -= 1;
-    const isKept = isLiteral && /^[ -~]$/.test(char) && !/^[*?{]$/.test(next);
-    run = isKept ? run + char : "";
-    if (run.length > longest.length) longest = run;
-    if (next === "+") run = "";
-  }
-  return depth === 0 ? longest : "";
 }
 
 function escaped(text: string): string {

@@ -24,27 +24,19 @@ interface Branch {
   readonly depth: number;
   readonly ignore: IgnoreRules | undefined;
   /** Its lines that may be shown; none if it cannot be read. */
-  readonly entries: readonly Line[];
+  readonly entries: readonly Entry[];
   /** How many of these lines are shown. */
   shown: number;
   readonly branches: Map<string, Branch>;
 }
 
-/** An entry, and how many files with a similar name its line represents in addition. */
-interface Line extends Entry {
-  readonly alike: number;
-}
-
-/** At least this many files whose names differ only in digits are shown as one line. */
-const MIN_ALIKE = 10;
 /** The maximum characters of the lines around the entries. */
 const FRAME = 1_000;
 
 /**
  * Shows the directory at `path` as indented text: directories end in `/`, links in `@`, and `+N more` counts the
- * entries of a directory that are not shown. Files whose names differ only in digits, such as pictures, share a line if
- * there are at least ten. A line of facts in square brackets follows. A name that could be mistaken for one of our lines
- * or marks is quoted and escaped.
+ * entries of a directory that are not shown. A line of facts in square brackets follows. A name that could be mistaken for
+ * one of our lines or marks is quoted and escaped.
  *
  * Upper levels are filled before lower ones, and the directories of a level share what is left of `max_entries`. Only
  * shown directories are read, so the size of the whole tree does not matter.
@@ -60,13 +52,15 @@ export async function drawTree(
     const root = await guard.walk(directory);
     let entriesLeft = max_entries;
     let charsLeft = budget - FRAME - root.realPath.length;
-    let [hidden, unreadable, folded, deeper] = [0, 0, 0, 0];
+    let [hidden, unreadable, deeper] = [0, 0, 0];
     const slices = new TimeSlices(signal);
     const done = reporter(request.progress);
     const trunk = read("", 0, ignore);
     for (let level = [trunk]; level.length > 0; ) {
       const next: Branch[] = [];
-      for (const [index, branch] of level.entries()) {
+      // Small directories leave more to large ones.
+      const bySize = level.toSorted((a, b) => a.entries.length - b.entries.length);
+      for (const [index, branch] of bySize.entries()) {
         share(branch, level.length - index);
         for (const { name } of shownDirectories(branch)) {
           if (slices.due()) await slices.rest();
@@ -86,7 +80,7 @@ export async function drawTree(
 
     /** Shows as many entries of a directory as its share allows. */
     function share(branch: Branch, directories: number): void {
-      const max = Math.ceil(entriesLeft / directories);
+      const max = Math.floor(entriesLeft / directories);
       let chars = Math.floor(charsLeft / directories);
       for (const entry of branch.entries.slice(0, max)) {
         const cost = costOf(entry, branch.depth + 1);
@@ -94,7 +88,6 @@ export async function drawTree(
         if (chars < 0) break;
         charsLeft -= cost;
         branch.shown += 1;
-        folded += entry.alike;
       }
       entriesLeft -= branch.shown;
     }
@@ -125,7 +118,7 @@ export async function drawTree(
           if (isHidden) hidden += 1;
           return !isHidden && !exclude.hides(prefix + name, name, isDirectory);
         });
-        return { ...branch, ignore, entries: fold(entries) };
+        return { ...branch, ignore, entries };
       } finally {
         for (const one of opened) one.close();
       }
@@ -138,7 +131,6 @@ export async function drawTree(
       const isFull = isPart && entriesLeft > 0;
       const facts = [
         `${counted(shown, "entry", "entries")} shown (${limits}).`,
-        folded > 0 && `${grouped(folded)} more are like those shown; list_directory lists each.`,
         deeper > 0 && "Deeper levels: raise max_depth or ask for a subdirectory.",
         isFull && "The response is full: ask for a subdirectory, or page with list_directory.",
         isPart &&
@@ -168,35 +160,17 @@ function draw({ entries, shown, branches }: Branch, depth: number): string {
     const child = branches.get(entry.name);
     return lineOf(entry, depth) + (child === undefined ? "" : draw(child, depth + 1));
   });
-  const more = entries.slice(shown).reduce((sum, { alike }) => sum + 1 + alike, 0);
+  const more = entries.length - shown;
   return lines.join("") + (more > 0 ? moreLine(more, depth) : "");
 }
 
-/** Files whose names differ only in digits become one line, at the place of the first, if there are at least ten. */
-function fold(entries: readonly Entry[]): Line[] {
-  const groups = new Map<string, Entry[]>();
-  for (const entry of entries) {
-    const { name, type } = entry;
-    const key = type === "file" ? name.replace(/\d+/g, "0") : `/${name}`;
-    groups.set(key, [...(groups.get(key) ?? []), entry]);
-  }
-  return [...groups.values()]
-    .flatMap((group) =>
-      group.length < MIN_ALIKE
-        ? group.map((entry) => ({ ...entry, alike: 0 }))
-        : group.slice(0, 1).map((entry) => ({ ...entry, alike: group.length - 1 })),
-    )
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
-}
-
-function lineOf({ name, type, alike }: Line, depth: number): string {
+function lineOf({ name, type }: Entry, depth: number): string {
   const mark = type === "directory" ? "/" : type === "link" ? "@" : type === "other" ? "=" : "";
-  const more = alike > 0 ? ` … +${grouped(alike)} more like it` : "";
-  return `${"  ".repeat(depth)}${plainName(name)}${mark}${more}\n`;
+  return `${"  ".repeat(depth)}${plainName(name)}${mark}\n`;
 }
 
 /** Reserves space for a directory's line about omitted entries. */
-function costOf(entry: Line, depth: number): number {
+function costOf(entry: Entry, depth: number): number {
   const line = lineOf(entry, depth).length;
   return entry.type === "directory" ? line + moreLine(1_000_000, depth + 1).length : line;
 }
@@ -208,7 +182,7 @@ function moreLine(more: number, depth: number): string {
 /** Quotes a name with control characters, leading or trailing spaces, or the marks of our own lines. */
 function plainName(name: string): string {
   const line = oneLine(name);
-  return line !== name || /^[\s"+[]|[\s@=/]$| … \+/.test(name)
+  return line !== name || /^[\s"+[]|[\s@=/]$/.test(name)
     ? `"${line.replaceAll('"', '\\"')}"`
     : name;
 }

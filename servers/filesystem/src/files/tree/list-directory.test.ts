@@ -5,7 +5,13 @@ import { listed, makeTree, type Tree } from "../../../test/tree.ts";
 import { listDirectory } from "./list-directory.ts";
 
 async function list(tree: Tree, request: Partial<Parameters<typeof listDirectory>[1]> = {}) {
-  const usual = { path: tree.root, details: false, sort: "name", limit: 200, budget: 20_000 } as const;
+  const usual = {
+    path: tree.root,
+    details: false,
+    sort: "name",
+    limit: 200,
+    budget: 20_000,
+  } as const;
   return listed(await listDirectory(tree, { ...usual, ...request }));
 }
 
@@ -83,7 +89,11 @@ describe("listDirectory", () => {
   it("refuses damaged cursors and those of another listing", async () => {
     const tree = await makeTree({ "a/x": "", "a/y": "", b: "" });
     const { cursor } = await list(tree, { limit: 1 });
-    for (const request of [{ cursor: "rubbish" }, { cursor, path: tree.at("a") }, { cursor, sort: "size" as const }])
+    for (const request of [
+      { cursor: "rubbish" },
+      { cursor, path: tree.at("a") },
+      { cursor, sort: "size" as const },
+    ])
       await expect(list(tree, request)).rejects.toMatchObject({ kind: "invalid" });
   });
 

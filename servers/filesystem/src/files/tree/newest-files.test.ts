@@ -23,9 +23,7 @@ it("lists the newest files first", async () => {
 it("lists logs that ignore files hide, but not those that the option hides", async () => {
   const { tree, paths } = await agedTree(["a.log", "b.log", "c.tmp"]);
   await tree.add({ ".gitignore": "*.log\n*.tmp\n" });
-  expect(paths(await newestFiles({ guard: tree.guard, ignored: ["b.*"] }))).toEqual([
-    "a.log",
-  ]);
+  expect(paths(await newestFiles({ guard: tree.guard, ignored: ["b.*"] }))).toEqual(["a.log"]);
 });
 
 it("leaves out what is hidden, ignored, installed or a link", async () => {
@@ -41,9 +39,7 @@ it("leaves out what is hidden, ignored, installed or a link", async () => {
     "x.log": "",
   };
   await tree.add(more);
-  expect(paths(await newestFiles({ guard: tree.guard, ignored: ["*.log"] }))).toEqual([
-    "a.txt",
-  ]);
+  expect(paths(await newestFiles({ guard: tree.guard, ignored: ["*.log"] }))).toEqual(["a.txt"]);
 });
 
 it("lists at most 100 files", async () => {
@@ -58,8 +54,5 @@ it("lists a file once if allowed directories contain each other", async () => {
     source: "argument" as const,
   }));
   const guard = createPathGuard(new DirectoryAllowlist({ mode: "off", configured }));
-  expect(paths(await newestFiles({ guard, ignored: [] }))).toEqual([
-    "sub/a.txt",
-    "b.txt",
-  ]);
+  expect(paths(await newestFiles({ guard, ignored: [] }))).toEqual(["sub/a.txt", "b.txt"]);
 });

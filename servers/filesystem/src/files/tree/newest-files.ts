@@ -3,7 +3,7 @@ import { statOf, within } from "@refmcp/boundary";
 import type { Files } from "../files.ts";
 import { orRefused } from "../open-path.ts";
 import { compileExclusion } from "../search/glob.ts";
-import { compileRules, ignoreRules } from "../search/ignore.ts";
+import { ignoreRules } from "../search/ignore.ts";
 import { compareText, TopItems } from "./path-order.ts";
 import { walk } from "./walk.ts";
 
@@ -20,7 +20,7 @@ interface NewFile {
   readonly time: number;
 }
 
-/** The newest files of all allowed directories, newest first, without what ignore rules hide except logs. */
+/** The newest files of all allowed directories, newest first, without what ignore rules hide. */
 export async function newestFiles(
   { guard, ignored }: Pick<Files, "guard" | "ignored">,
   signal?: AbortSignal,
@@ -29,9 +29,6 @@ export async function newestFiles(
   const compare = (a: NewFile, b: NewFile) => b.time - a.time || compareText(a.path, b.path);
   const top = new TopItems<NewFile>(MAX_LISTED, compare);
   const exclude = compileExclusion(UNWANTED);
-  // People attach logs, which most projects keep out of git; what the server's option hides stays hidden.
-  const option = compileRules(ignored.join("\n"));
-  const keep = (path: string, name: string) => /\.log$/i.test(name) && option(path) !== true;
   // Allowed directories can contain each other.
   const outer = directories.filter(
     ({ path }) => !directories.some((other) => other.path !== path && within(path, other.path)),
@@ -41,7 +38,7 @@ export async function newestFiles(
     if (root === undefined) continue;
     try {
       const ignore = await ignoreRules(guard, root, ignored);
-      const walking = { signal, budgetMs: BUDGET_MS / outer.length, ignore, exclude, keep };
+      const walking = { signal, budgetMs: BUDGET_MS / outer.length, ignore, exclude };
       await walk(guard, root, walking, ({ path, name, type, parent }) => {
         const stat = type === "file" ? statOf(parent.entry(name)) : undefined;
         if (stat !== undefined)

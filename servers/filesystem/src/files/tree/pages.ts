@@ -13,7 +13,6 @@ export interface Keyed {
 
 /** The key of an entry; a directory's own size is meaningless, so directories come last. */
 export function keyOf(sort: string, type: EntryType, stat: Stats | undefined): number {
-  if (sort === "oldest") return -(stat?.mtimeMs ?? 0);
   if (sort === "mtime") return stat?.mtimeMs ?? 0;
   if (sort === "size") return type === "file" ? (stat?.size ?? 0) : -1;
   return 0;

@@ -18,8 +18,8 @@ interface NameSearch {
   readonly type: "file" | "directory" | "any";
   /** Shows what ignore rules hide; `.git` stays hidden. */
   readonly include_ignored: boolean;
-  /** `mtime` and `size` put the newest and the largest first, `oldest` the oldest. */
-  readonly sort: "path" | "mtime" | "oldest" | "size";
+  /** `mtime` and `size` put the newest and the largest first. */
+  readonly sort: "path" | "mtime" | "size";
   readonly limit: number;
   readonly cursor?: string | undefined;
   readonly budget: number;
@@ -105,8 +105,7 @@ export async function searchNames(
 }
 
 function lineOf(root: string, sort: NameSearch["sort"], { path, type, key }: Keyed): string {
-  const isTime = sort === "mtime" || sort === "oldest";
-  const time = isTime ? `${new Date(Math.abs(key)).toISOString()} ` : "";
+  const time = sort === "mtime" ? `${new Date(key).toISOString()} ` : "";
   const size = sort === "size" && type === "file" ? `${key} ` : "";
   return `${time}${size}${oneLine(join(root, path))}${type === "directory" ? "/" : ""}\n`;
 }

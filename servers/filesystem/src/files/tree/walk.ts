@@ -25,8 +25,6 @@ export interface WalkOptions {
   /** Ignore rules; without them, only `.git` is hidden. */
   readonly ignore?: IgnoreRules | undefined;
   readonly git?: boolean;
-  /** Which files are visited although ignore rules hide them. */
-  readonly keep?: (path: string, name: string) => boolean;
   readonly exclude?: Exclusion;
   /** Continues after this path, as if everything before it had been visited. */
   readonly after?: string | undefined;
@@ -98,8 +96,7 @@ export async function walk(
       const path = prefix + name;
       const isDirectory = type === "directory";
       const isIgnored = frame.ignore?.hides(path, isDirectory) === true;
-      const isKept = isIgnored && type === "file" && options.keep?.(path, name) === true;
-      if ((name === ".git" && git !== true) || (isIgnored && !isKept)) {
+      if ((name === ".git" && git !== true) || isIgnored) {
         hidden += 1;
         if (isIgnored) ignored += 1;
         continue;
