@@ -21,24 +21,20 @@ export async function officeDocument(bytes: Uint8Array): Promise<Document> {
   const parts = partsOf(bytes);
   const has = (folder: string): boolean =>
     Object.keys(parts).some((name) => name.startsWith(folder));
+  const facts = factsOf(parts);
   // Each is loaded on first use.
   if (has("word/")) {
     const { marginsHtml, wordHtml } = await import("./office/word.ts");
     const html = (await wordHtml(parts)) + marginsHtml(parts);
-    return { label: "Word document", parts: [{ name: "", html }], facts: factsOf(parts) };
+    return { label: "Word document", parts: [{ name: "", html }], facts };
   }
   if (has("xl/")) {
     const sheets = await (await import("./office/excel.ts")).excelSheets(parts);
-    return { label: "Excel workbook", unit: "sheet", parts: sheets, facts: factsOf(parts) };
+    return { label: "Excel workbook", unit: "sheet", parts: sheets, facts };
   }
   if (has("ppt/")) {
     const slides = (await import("./office/slides.ts")).slidesOf(parts);
-    return {
-      label: "PowerPoint presentation",
-      unit: "slide",
-      parts: slides,
-      facts: factsOf(parts),
-    };
+    return { label: "PowerPoint presentation", unit: "slide", parts: slides, facts };
   }
   if (parts["META-INF/container.xml"] !== undefined)
     return (await import("./office/epub.ts")).epubDocument(parts);

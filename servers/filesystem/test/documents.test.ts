@@ -36,7 +36,7 @@ it("reads documents by lines", async () => {
   const read = async (args: Partial<Parameters<typeof readTextFile.run>[0]>) =>
     texts(await use(readTextFile, files, { path: "book.xlsx", ...args }));
   const [text, facts] = await read({});
-  expect(text).toContain('=== Excel workbook, 2 sheets: "Sales" (A1:B2), "Costs" (A1:A1)\n');
+  expect(text).toContain('=== Excel workbook, 2 sheets: "Sales", "Costs"\n');
   expect(facts).toMatch(/^\[All 8 lines\. File: [\d.]+ \w+, converted to text, hash \w{16}\.\]$/);
   expect((await read({ offset: 4, limit: 1 }))[0]).toBe("1\tRegion\n");
   expect((await read({ tail: 1 }))[0]).toBe("1\tnone\n");

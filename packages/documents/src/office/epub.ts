@@ -12,11 +12,9 @@ const MAX_NAME = 100;
 export function epubDocument(parts: Parts): Document {
   const encryption = xmlOf(parts, "META-INF/encryption.xml");
   // Fonts are often encrypted without protecting the text.
-  const isLocked =
-    encryption !== undefined &&
-    all(encryption, "enc:CipherReference")
-      .concat(all(encryption, "CipherReference"))
-      .some(({ attribs }) => /\.x?html?$/i.test(attribs.URI ?? ""));
+  const isLocked = ["enc:CipherReference", "CipherReference"]
+    .flatMap((name) => (encryption === undefined ? [] : all(encryption, name)))
+    .some(({ attribs }) => /\.x?html?$/i.test(attribs.URI ?? ""));
   if (isLocked) throw new DocumentError("it is encrypted (DRM)");
   const container = xmlOf(parts, "META-INF/container.xml");
   const main = (container && first(container, "rootfile")?.attribs["full-path"]) ?? "";
@@ -48,9 +46,6 @@ const bodyOf = (html: string): string => {
 
 function titleOf(html: string): string {
   const found = /<h[1-3](?:\s[^<>]*)?>([\s\S]{0,2000}?)<\/h[1-3]>/i.exec(html)?.[1];
-  return (found ?? "")
-    .replace(/<[^<>]*>/g, " ")
-    .replace(/\s+/g, " ")
-    .trim()
-    .slice(0, MAX_NAME);
+  const text = (found ?? "").replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
+  return text.trim().slice(0, MAX_NAME);
 }

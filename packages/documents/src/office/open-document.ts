@@ -16,17 +16,8 @@ const MAX_CELLS = 5_000_000;
 const MAX_ROWS = 1_048_576;
 
 /** What is not shown: comments, deleted text, form controls, declarations and drawings' copies. */
-const HIDDEN = new Set([
-  "office:annotation",
-  "office:forms",
-  "text:tracked-changes",
-  "text:sequence-decls",
-  "text:variable-decls",
-  "text:user-field-decls",
-  "table:shapes",
-  "table:calculation-settings",
-  "draw:object-ole",
-]);
+const HIDDEN =
+  /^(?:office:(?:annotation|forms)|text:(?:tracked-changes|.*-decls)|table:(?:shapes|calculation-settings)|draw:object-ole)$/;
 
 /**
  * A text document, spreadsheet or presentation (ISO/IEC 26300).
@@ -64,7 +55,7 @@ function htmlOf(node: XmlElement): string {
   let html = "";
   for (const child of node.children) {
     if ("data" in child && child.type === "text") html += escaped(String(child.data));
-    if (child.type !== "tag" || HIDDEN.has(child.name)) continue;
+    if (child.type !== "tag" || HIDDEN.test(child.name)) continue;
     html += elementHtml(child);
   }
   return html;

@@ -6,8 +6,8 @@ export default tool({
   name: "get_file_info",
   title: "File information",
   description:
-    "Get type, size, times, encoding, lines and hash of a file or symlink; of a directory how much it contains, " +
-    "and its largest folders.",
+    "Get type, size, times, encoding, lines and hash of a file or symlink. " +
+    "Of a directory: how much it contains, and its largest folders.",
   effect: "read",
   toolset: "read",
   input: z.strictObject({ path }),
