@@ -18,8 +18,8 @@ const MIN_FOLDED = 3;
 /** The sentences about the record of a change; none if nothing was changed. */
 export function receiptText(receipt: Receipt | undefined): string[] {
   if (receipt === undefined) return [];
-  const { changeId, final } = receipt;
-  return [final === undefined ? `Change ${changeId}.` : `Cannot be undone: ${final}.`];
+  const { changeId, final, note = [] } = receipt;
+  return [final === undefined ? `Change ${changeId}.` : `Cannot be undone: ${final}.`].concat(note);
 }
 
 /** One line: what was done, then what was recorded. */

@@ -44,12 +44,16 @@ interface StoreOptions {
 
 const DEFAULTS = { maxBytes: 200 * MIB, maxChanges: 1_000, maxCopiedBytes: 100 * MIB };
 
+const NOT_LASTING =
+  "Changes are kept in a temporary directory, so perhaps not after a restart; to keep them elsewhere, start the server with --journal-dir.";
+
 /** What an answer says about the record of a change. */
 export interface Receipt {
   /** For `undo_change`; undefined if nothing is kept. */
   readonly changeId: string | undefined;
   /** Why it cannot be undone; undefined if it can. */
   readonly final: string | undefined;
+  readonly note?: string | undefined;
 }
 
 /** A recorded change, as the name of its file says. */
@@ -87,6 +91,7 @@ export class Store {
   readonly #cache = new Map<string, Change>();
   #sincePrune = PRUNE_EVERY;
   #lastTime = 0;
+  #note: string | undefined;
 
   constructor(options: StoreOptions) {
     this.#options = { ...DEFAULTS, ...options };
@@ -122,7 +127,10 @@ export class Store {
   async #open(create: boolean): Promise<string> {
     const { directories, allowed } = this.#options;
     const opened = await openStateDirectory(directories, allowed, { name: "journal", create });
-    if ("directory" in opened) return opened.directory;
+    if ("directory" in opened) {
+      this.#note = opened.lasting ? undefined : NOT_LASTING;
+      return opened.directory;
+    }
     throw failure("no_journal", `Changes cannot be recorded: ${opened.reason}.`);
   }
 
@@ -139,7 +147,7 @@ export class Store {
       this.#sincePrune = 0;
       await this.#prune(journal, id);
     }
-    return { changeId: id, final: undefined };
+    return { changeId: id, final: undefined, note: this.#note };
   }
 
   /**
