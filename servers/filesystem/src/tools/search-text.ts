@@ -30,7 +30,6 @@ export default tool({
     const progress = (done: number) => call.progress(done, undefined, "files searched");
     const { budget, signal } = call;
     const found = await searchText(files, { ...input, budget, signal, progress });
-    const context = input.mode === "content" ? input.context : 0;
-    return searchAnswer(found, context, files.guard.allowed.directories()[0]?.path);
+    return searchAnswer(found, input.context, files.guard.allowed.directories()[0]?.path);
   },
 });

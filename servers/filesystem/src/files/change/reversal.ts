@@ -22,8 +22,12 @@ export interface Covered {
   readonly origin: boolean;
 }
 
+/** The paths that a step changed: where its result is, and where it was before. */
+export const pathsOfStep = (step: RecordedStep) =>
+  [step.kind === "rename" ? step.to : step.path, step.path] as const;
+
 export function settle(settled: Set<string>, step: RecordedStep): Covered {
-  const result = step.kind === "rename" ? step.to : step.path;
+  const [result] = pathsOfStep(step);
   const isCovered = { result: settled.has(result), origin: settled.has(step.path) };
   settled.add(result).add(step.path);
   return isCovered;

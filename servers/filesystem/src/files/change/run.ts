@@ -7,7 +7,7 @@ import { copyTo } from "./copy.ts";
 import { createDirectory, moveEntry, remove, restore, writeBytes } from "./put.ts";
 import type { Subject } from "./record.ts";
 import { type Recording, startRecording } from "./recording.ts";
-import { reversalOf, settle } from "./reversal.ts";
+import { pathsOfStep, reversalOf, settle } from "./reversal.ts";
 import { isStill } from "./state.ts";
 import {
   changedSince,
@@ -68,14 +68,18 @@ async function takeBack(files: Files, recording: Recording): Promise<void> {
   const settled = new Set<string>();
   const undoing = await startRecording(files.store, { action: "undo", path: recording.head.path });
   let failed: ToolError | undefined;
+  const stuck = new Set<string>();
   for (const step of recording.steps.toReversed()) {
     const isCovered = settle(settled, step);
+    // What was at a path before cannot be put back while it is in use.
+    if (stuck.has(pathsOfStep(step)[0])) continue;
     try {
       const { steps } = await reversalOf(files.guard, recording.head.id, step, isCovered);
       for (const reverse of steps) await make(files, undoing, reverse);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       failed ??= error;
+      for (const path of pathsOfStep(step)) stuck.add(path);
     }
   }
   await undoing.drop();

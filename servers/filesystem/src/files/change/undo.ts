@@ -6,7 +6,7 @@ import type { Files } from "../files.ts";
 import { openIfThere, placeOf, withFile, withPlace } from "../open-path.ts";
 import { hashOf, readAt } from "../read/bytes.ts";
 import type { Change, RecordedStep } from "./record.ts";
-import { type Covered, isMadeDirectory, type Reversal, reversalOf, settle } from "./reversal.ts";
+import { isMadeDirectory, pathsOfStep, type Reversal, reversalOf, settle } from "./reversal.ts";
 import { run } from "./run.ts";
 import { isStill, stateOf } from "./state.ts";
 import { changedSince, type RunOptions } from "./step.ts";
@@ -76,16 +76,20 @@ async function checked(files: Files, change: Change, signal: AbortSignal | undef
   const settled = new Set<string>();
   const ready: Reversal[] = [];
   const blocked: Blocked[] = [];
+  const stuck = new Set<string>();
   for (const [index, step] of change.steps.toReversed().entries()) {
     signal?.throwIfAborted();
     const isCovered = settle(settled, step);
     try {
+      // What was at a path before cannot be put back while it is in use.
+      if (stuck.has(pathsOfStep(step)[0])) throw changedSince(step.path, change.id);
       if (index === 0 && change.interrupted && (await wasNotMade(files, step, signal))) continue;
       await check(files, change, step, isCovered, signal);
       ready.push(await reversalOf(files.guard, change.id, step, isCovered));
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       blocked.push({ step, error });
+      for (const path of pathsOfStep(step)) stuck.add(path);
     }
   }
   return { ready, blocked };
@@ -96,7 +100,7 @@ async function check(
   { guard, store }: Files,
   change: Change,
   step: RecordedStep,
-  isCovered: Covered,
+  isCovered: ReturnType<typeof settle>,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   if ("image" in step && step.image !== undefined) store.openImage(step.image).close();

@@ -47,9 +47,8 @@ export function pageOf(
   cursorAt: (path: string, line: number) => string,
   more = false,
 ): SearchPage {
-  const { mode, limit, budget, base } = request;
+  const { mode, context, limit, budget, base } = request;
   const isContent = mode === "content";
-  const context = isContent ? request.context : 0;
   const shownFrom = request.files.guard.allowed.directories()[0]?.path ?? "";
   const files: ShownFile[] = [];
   let left = limit;

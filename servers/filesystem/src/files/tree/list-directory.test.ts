@@ -110,14 +110,6 @@ describe("listDirectory", () => {
     expect(cursor).toBeDefined();
   });
 
-  it("marks names that are not UTF-8", async () => {
-    const tree = await makeTree({});
-    await writeFile(Buffer.concat([Buffer.from(`${tree.root}/bad-`), Buffer.from([0xff])]), "");
-    const { lines, facts } = await list(tree);
-    expect(lines).toEqual(["[FILE] bad-\uFFFD"]);
-    expect(facts).toContain("not UTF-8");
-  });
-
   it("refuses files and what is outside", async () => {
     const tree = await makeTree({ file: "", out: { link: "../outside" } });
     await expect(list(tree, { path: tree.at("file") })).rejects.toMatchObject({ kind: "invalid" });

@@ -76,15 +76,8 @@ export async function listDirectory(
     const sums = isSummed
       ? ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${grouped(bytes)} bytes)`
       : "";
-    const isPartlyNamed = shown.some((line) => line.includes("\uFFFD"));
-    const facts = [
-      `${counted(total.entries, "entry", "entries")} in ${oneLine(directory.path)}${sums}.`,
-      ...more,
-      ...(isPartlyNamed
-        ? ["Names with \uFFFD are not UTF-8; such entries cannot be opened by name."]
-        : []),
-    ];
-    return `${shown.join("")}[${facts.join(" ")}]`;
+    const fact = `${counted(total.entries, "entry", "entries")} in ${oneLine(directory.path)}${sums}.`;
+    return `${shown.join("")}[${[fact, ...more].join(" ")}]`;
   });
 }
 
