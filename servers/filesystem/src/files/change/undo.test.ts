@@ -233,4 +233,22 @@ describe("a journal on another file system", () => {
       }
     },
   );
+
+  it("does not put back what a file has replaced that has changed since", async () => {
+    const { files, put, read, list } = await scratch();
+    for (const name of ["a", "b", "c"]) await put(name, name);
+    const moves = [
+      { source: "a", destination: "b" },
+      { source: "c", destination: "d" },
+    ];
+    const { receipt } = await files.runPlan(
+      await files.plan({ action: "move", moves, overwrite: true }),
+    );
+    await put("b", "by hand");
+    const id = receipt?.changeId ?? "";
+    await expect(files.undo(id)).rejects.toMatchObject({ kind: "conflict" });
+    await files.undo(id, { skipChanged: true });
+    expect(await list()).toEqual(["b", "c"]);
+    expect(await read("b")).toBe("by hand");
+  });
 });

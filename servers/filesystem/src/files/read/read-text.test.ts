@@ -267,27 +267,6 @@ describe.skipIf(process.platform === "win32")("special files", () => {
     await expect(read(files, join("/dev", "zero"))).rejects.toMatchObject({ kind: "denied" });
   });
 
-  it("counts a negative offset from the end", async () => {
-    const { files, put } = await scratch();
-    const path = await put(
-      "a.txt",
-      Array.from({ length: 100 }, (_, index) => `${index + 1}\n`).join(""),
-    );
-    const read = (range: object) => files.readText(path, { maxChars: 1000, ...range });
-    expect(await read({ offset: -3 })).toMatchObject({
-      text: "98\n99\n100\n",
-      startLine: 98,
-      ends: true,
-    });
-    expect(await read({ offset: -10, limit: 2 })).toMatchObject({
-      text: "91\n92\n",
-      startLine: 91,
-      next: { offset: 93 },
-    });
-    expect(await read({ offset: -1000, limit: 1 })).toMatchObject({ text: "1\n", startLine: 1 });
-    await expect(read({ offset: 0 })).rejects.toMatchObject({ kind: "invalid" });
-  });
-
   it("reports when an encoding is a guess", async () => {
     const { files, put } = await scratch();
     const sure = "这是一个用于测试的中文文本文件";

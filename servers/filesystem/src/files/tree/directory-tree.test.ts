@@ -83,28 +83,6 @@ describe("drawTree", () => {
     ]);
   });
 
-  it("shows files whose names differ only in digits as one line, with an exact count", async () => {
-    const numbered = (name: (number: number) => string, count: number) =>
-      Object.fromEntries(Array.from({ length: count }, (_, at) => [name(at), ""]));
-    const tree = await makeTree({
-      ...numbered((at) => `IMG_20250103_${String(at).padStart(4, "0")}.png`, 240),
-      ...numbered((at) => `IMG_20250103_${String(at).padStart(4, "0")}.json`, 9),
-      ...numbered((at) => `v${at}/index.ts`, 12),
-      "a … +3 more like it": "",
-    });
-    const lines = await drawn(tree, { max_depth: 1 });
-    expect(lines.filter((line) => line.includes(".json"))).toHaveLength(9);
-    expect(lines).toContain("  IMG_20250103_0000.png … +239 more like it");
-    expect(lines.filter((line) => line.includes(".png"))).toHaveLength(1);
-    expect(lines.filter((line) => line.endsWith("/"))).toHaveLength(12);
-    expect(lines).toContain('  "a … +3 more like it"');
-    expect(lines.at(-1)).toContain("[23 entries shown");
-    expect(lines.at(-1)).toContain("239 more are like those shown; list_directory lists each.");
-    // What is left out is counted exactly, too.
-    const cut = await drawn(tree, { max_depth: 1, max_entries: 3 });
-    expect(cut).toContain("  +20 more");
-  });
-
   it("omits ignored and excluded entries", async () => {
     const tree = await makeTree({
       ".gitignore": "dist\n",

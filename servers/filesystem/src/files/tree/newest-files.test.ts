@@ -20,12 +20,6 @@ it("lists the newest files first", async () => {
   expect(paths(await newestFiles({ guard: tree.guard, ignored: [] }))).toEqual(names);
 });
 
-it("lists logs that ignore files hide, but not those that the option hides", async () => {
-  const { tree, paths } = await agedTree(["a.log", "b.log", "c.tmp"]);
-  await tree.add({ ".gitignore": "*.log\n*.tmp\n" });
-  expect(paths(await newestFiles({ guard: tree.guard, ignored: ["b.*"] }))).toEqual(["a.log"]);
-});
-
 it("leaves out what is hidden, ignored, installed or a link", async () => {
   const { tree, paths } = await agedTree(["a.txt"]);
   const more: TreeContent = {
