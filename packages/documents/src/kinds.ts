@@ -30,7 +30,7 @@ export function documentKind(name: string): DocumentKind | undefined {
 /** Headers that messages begin with, in whatever file a server or program has put them. */
 const MAIL_START =
   /^(?:Return-Path|Received|Delivered-To|X-Original-To|Message-ID|MIME-Version|DKIM-Signature|ARC-Seal|From|Date|Subject): /i;
-/** Only these need to be decoded; a message without one is text as it is. */
+/** Only these need to be decoded; a message without one is text already. */
 const MAIL_ENCODING = /^(?:MIME-Version|Content-Type|Content-Transfer-Encoding): /im;
 
 /** What kind of document begins with these bytes (best some thousand), whatever its name; undefined for most files. */

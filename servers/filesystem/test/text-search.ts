@@ -1,8 +1,10 @@
 import { onTestFinished } from "vitest";
 import { closeFiles, openFiles } from "../src/files/files.ts";
-import { searchText, type TextMatches, type TextSearch } from "../src/files/search/search.ts";
+import type { TextMatches } from "../src/files/search/answer.ts";
+import { searchText } from "../src/files/search/search.ts";
 import type { Tree } from "./tree.ts";
 
+export type TextSearch = Parameters<typeof searchText>[1];
 export type Search = (request: Partial<TextSearch>) => Promise<TextMatches>;
 
 /** Searches a tree with the tool's defaults; its threads end with the test. */

@@ -3,7 +3,7 @@ export const columnNumber = (letters: string): number =>
   [...letters.toUpperCase()].reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0);
 
 /** 1, 2, … 26, 27 as A, B, … Z, AA. */
-export function columnName(number: number): string {
+function columnName(number: number): string {
   let name = "";
   for (let rest = number; rest > 0; rest = Math.floor((rest - 1) / 26))
     name = String.fromCharCode(65 + ((rest - 1) % 26)) + name;

@@ -12,12 +12,8 @@ export default tool({
   input: z.strictObject({}),
   run(_input, { guard: { allowed } }) {
     const lines = allowed.directories().map(({ path, source, writable, unavailable }) => {
-      const remarks = [
-        source,
-        ...(writable ? [] : ["read-only"]),
-        ...(unavailable === undefined ? [] : [unavailable]),
-      ];
-      return `${oneLine(path)} (${remarks.join(", ")})`;
+      const remarks = [source, writable ? "" : "read-only", unavailable ?? ""];
+      return `${oneLine(path)} (${remarks.filter(Boolean).join(", ")})`;
     });
     return lines.length === 0
       ? "No directory is allowed."

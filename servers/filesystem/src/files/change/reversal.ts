@@ -15,18 +15,15 @@ export interface Reversal {
   readonly done: string;
 }
 
-/** Whether a later step of the same change, which is undone before, changed the path of a step; so its state is known. */
-export interface Covered {
-  readonly result: boolean;
-  /** The same for the path that a move left. */
-  readonly origin: boolean;
-}
-
 /** The paths that a step changed: where its result is, and where it was before. */
 export const pathsOfStep = (step: RecordedStep) =>
   [step.kind === "rename" ? step.to : step.path, step.path] as const;
 
-export function settle(settled: Set<string>, step: RecordedStep): Covered {
+/**
+ * Whether a later step of the same change, which is undone before, changed the path of a step, so that its state is known;
+ * `origin`: the same for the path that a move left.
+ */
+export function settle(settled: Set<string>, step: RecordedStep) {
   const [result] = pathsOfStep(step);
   const isCovered = { result: settled.has(result), origin: settled.has(step.path) };
   settled.add(result).add(step.path);
@@ -37,7 +34,7 @@ export async function reversalOf(
   guard: PathGuard,
   change: string,
   step: RecordedStep,
-  isCovered: Covered,
+  isCovered: ReturnType<typeof settle>,
 ): Promise<Reversal> {
   const { path } = step;
   const at = step.kind === "rename" ? step.to : path;

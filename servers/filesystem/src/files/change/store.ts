@@ -108,7 +108,7 @@ export class Store {
     return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
   }
 
-  /** The name of the file of a change with images of so many bytes. */
+  /** The name of a change's file. @param bytes of its images */
   recordName({ id, undoes }: Pick<Change, "id" | "undoes">, bytes: number): string {
     return `${id}.${bytes}.${this.#options.days}${undoes === undefined ? "" : `.${undoes}`}.json`;
   }

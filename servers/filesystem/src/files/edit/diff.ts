@@ -5,7 +5,7 @@ import { counted } from "../errors.ts";
 /** Limits of the search for the shortest edit script; beyond them no lines are shown. */
 const OPTIONS = { context: 3, maxEditLength: 1_000, timeout: 1_000 };
 const MAX_LINE_CHARS = 1_000;
-/** If the script is too long, so many lines are compared. */
+/** If the script is too long, only this many lines are compared. */
 const EXCERPT_LINES = 200;
 /** Of the first hunk, however small the budget is. */
 const MIN_CHARS = 1_000;
@@ -31,7 +31,7 @@ export interface DiffWork {
   readonly maxChars: number;
 }
 
-export interface Diff extends LineCounts {
+interface Diff extends LineCounts {
   readonly text: string;
   readonly hiddenHunks: number;
 }

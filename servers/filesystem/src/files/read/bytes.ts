@@ -6,6 +6,8 @@ import { failure, named } from "../errors.ts";
 import { openIfThere } from "../open-path.ts";
 
 export const CHUNK_BYTES = 1024 * 1024;
+/** Enough for the signature of each kind of document, and most headers of a message. */
+export const START_BYTES = 8_192;
 const HASH_DIGITS = 16;
 
 interface Readable {

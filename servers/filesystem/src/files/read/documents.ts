@@ -1,62 +1,14 @@
-import { readSync } from "node:fs";
 import type { GuardedFile } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import {
-  type DocumentKind,
-  documentKind,
-  hasSignature,
-  isTextKind,
-  kindOfStart,
-} from "@refmcp/documents/kinds";
-import { failure, named } from "../errors.ts";
+import { documentKind, hasSignature, isTextKind, kindOfStart } from "@refmcp/documents/kinds";
 import type { Threads } from "../threads/thread-pool.ts";
-import { readAt } from "./bytes.ts";
+import { readAt, START_BYTES } from "./bytes.ts";
+import type { ConvertedDocument } from "./convert-document.ts";
 
 /** Converted texts kept in memory, in characters. */
 const MAX_CACHED_CHARS = 64 * 1024 * 1024;
 /** What an entry takes in addition to its text. */
 const ENTRY_CHARS = 1_000;
-/** Enough for the signature of each kind, and most headers of a message. */
-export const START_BYTES = 8_192;
-
-export interface DocumentWork {
-  /** A descriptor of this process; the caller keeps it open until the answer. */
-  readonly fd: number;
-  readonly size: number;
-  readonly path: string;
-  readonly document: DocumentKind;
-}
-
-export interface ConvertedDocument {
-  readonly text: string;
-  /** Its pages, sheets or messages, each with the number of the line that names it. */
-  readonly parts: readonly { readonly name: string; readonly line: number }[];
-}
-
-/**
- * Converts a document to text; runs in a thread.
- *
- * @throws ToolError `invalid` for one that is damaged, encrypted or too large
- */
-export async function convertDocument({ fd, size, path, document }: DocumentWork) {
-  const { DocumentError, documentText } = await import("@refmcp/documents");
-  const read = (position: number, length: number) => {
-    const buffer = Buffer.allocUnsafe(Math.max(0, length));
-    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, position));
-  };
-  try {
-    const { text, parts } = await documentText({ size, read }, document);
-    return { text, parts };
-  } catch (cause) {
-    if (!(cause instanceof DocumentError)) throw cause;
-    throw failure("bad_document", `${named(path)} cannot be read: ${cause.message}.`, { cause });
-  }
-}
-
-/** The text with empty lines instead of those that are not of the document, so that a search does not find them. */
-export function searchable(text: string): Buffer {
-  return Buffer.from(text.replace(/^=== .*/gm, ""));
-}
 
 /**
  * The text of documents (Office, PDF, mail and others). They are converted in threads and kept in memory, the least
@@ -117,4 +69,9 @@ function keyOf({ realPath, stat }: GuardedFile): string {
 
 function charsOf(converted: ConvertedDocument | ToolError): number {
   return ENTRY_CHARS + (converted instanceof ToolError ? 0 : converted.text.length);
+}
+
+/** The text with empty lines instead of those that are not of the document, so that a search does not find them. */
+export function searchable(text: string): Buffer {
+  return Buffer.from(text.replace(/^=== .*/gm, ""));
 }

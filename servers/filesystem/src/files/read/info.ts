@@ -80,7 +80,7 @@ function infoText(path: string, head: Facts, stat: Stats, content: Facts, writab
 }
 
 /** Permissions in the form of `ls`: `rw-r--r--`. */
-export function permissionsOf({ mode }: Stats): string {
+function permissionsOf({ mode }: Stats): string {
   const bits = Array.from("rwxrwxrwx", (letter, index) =>
     (mode >> (8 - index)) & 1 ? letter : "-",
   );

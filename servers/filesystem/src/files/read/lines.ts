@@ -23,7 +23,7 @@ const SCAN_BYTES = 1024 ** 3;
 const CHARACTER_BYTES = 4;
 
 /** The bytes of an opened file: in memory if it is small, otherwise read piece by piece. */
-export interface Source {
+interface Source {
   readonly size: number;
   readonly whole: Buffer | undefined;
   /** Up to `length` bytes from `position`; fewer only at the end of the file. */

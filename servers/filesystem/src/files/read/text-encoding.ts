@@ -6,7 +6,7 @@ import { failure } from "../errors.ts";
 
 /** The name of an encoding in the WHATWG Encoding Standard, in lower case; windows-1252 includes Latin-1. */
 export type Encoding = string;
-export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
+type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
 
 export interface TextForm {
   readonly encoding: Encoding;

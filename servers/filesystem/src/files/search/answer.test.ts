@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import { searchAnswer } from "./answer.ts";
-import type { TextMatches } from "./search.ts";
+import { searchAnswer, type TextMatches } from "./answer.ts";
 
 describe("pages of text", () => {
   it("cuts long lines around the match", async () => {

@@ -4,7 +4,6 @@ import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { comparePaths } from "../tree/path-order.ts";
 import type { MatchedLine } from "./match-lines.ts";
-import { DONE, type TextMatches, type TextSearch } from "./search.ts";
 
 /** The names of documents that were not searched are shown up to this many. */
 const MAX_NAMED = 5;
@@ -27,10 +26,20 @@ interface ShownFile {
   matches?: MatchedLine[];
 }
 
-export interface SearchPage {
+interface SearchPage {
   files: ShownFile[];
   next_cursor?: string;
 }
+
+export interface TextMatches extends SearchPage {
+  /** Over all pages; absent on later pages. */
+  total_files?: number;
+  total_lines?: number;
+  notes?: string[];
+}
+
+/** The last line that was shown, if the whole file was. */
+export const DONE = Number.MAX_SAFE_INTEGER;
 
 /**
  * As many of the found files, and their lines, as fit into an answer.
@@ -40,9 +49,13 @@ export interface SearchPage {
  */
 export function pageOf(
   found: readonly FoundFile[],
-  request: Pick<TextSearch, "mode" | "context" | "limit" | "budget"> & {
-    base: string;
-    files: Files;
+  request: {
+    readonly mode: "content" | "files" | "counts";
+    readonly context: number;
+    readonly limit: number;
+    readonly budget: number;
+    readonly base: string;
+    readonly files: Files;
   },
   cursorAt: (path: string, line: number) => string,
   more = false,

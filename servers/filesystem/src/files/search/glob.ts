@@ -59,7 +59,7 @@ export function hasWildcard(text: string): boolean {
 }
 
 /**
- * Compiles a glob that captures each `*`, `**` and `?` outside of braces.
+ * Compiles a glob that captures each `*`, `**` and `?`, except in braces.
  *
  * @returns the captured texts, or undefined if the text does not match
  * @throws ToolError `invalid` for a malformed glob

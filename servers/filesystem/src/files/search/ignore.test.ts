@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { someOf } from "../../../../../vitest.long.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
 import { walk } from "../tree/walk.ts";
-import { compileRules, ignoreRules } from "./ignore.ts";
+import { ignoreRules } from "./ignore.ts";
 
 /** The files that are not hidden below `from`. */
 async function shown(tree: Tree, from = tree.root, extra: string[] = []): Promise<string[]> {
@@ -236,8 +236,9 @@ describe("ignore rules", () => {
 
   it("is not slowed down by a repository's pattern bombs", async () => {
     const bombs = [`${"**/a/".repeat(200)}b`, `${"*a".repeat(200)}b`, `${"a/**/".repeat(200)}c`];
-    const path = `${"a/".repeat(1000)}x`;
-    const rules = compileRules(bombs.join("\n"));
-    for (let i = 0; i < 10; i++) expect(rules(path)).toBeUndefined();
+    const name = "a".repeat(250);
+    const path = `${"a/".repeat(100)}${name}`;
+    const tree = await makeTree({ ".gitignore": bombs.join("\n"), [path]: "" });
+    expect(await shown(tree)).toEqual([".gitignore", path]);
   });
 });

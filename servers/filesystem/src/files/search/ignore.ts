@@ -32,7 +32,7 @@ export interface IgnoreRules {
 }
 
 /** Compiles the lines of an ignore file (gitignore(5)); the Unicode form of names is ignored, as in git on macOS. */
-export function compileRules(text: string): Verdict {
+function compileRules(text: string): Verdict {
   const lines = text
     .replace(/^\uFEFF/, "")
     .split(/\r?\n/)

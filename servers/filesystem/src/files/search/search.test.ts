@@ -3,9 +3,8 @@ import { open, readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { isLong, someOf } from "../../../../../vitest.long.ts";
 import { keepSwapping } from "../../../test/swapper.ts";
-import { lines, searcherOf } from "../../../test/text-search.ts";
+import { lines, searcherOf, type TextSearch } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import type { TextSearch } from "./search.ts";
 
 /** Megabytes of a large file. */
 const PARTS = isLong ? 100 : 30;

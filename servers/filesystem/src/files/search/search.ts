@@ -11,7 +11,14 @@ import { FileBatch } from "../threads/file-batch.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
 import { type Report, reporter } from "../tree/reporter.ts";
 import { type Met, walk } from "../tree/walk.ts";
-import { type FoundFile, notesOf, pageOf, type SearchPage, type Unsearched } from "./answer.ts";
+import {
+  DONE,
+  type FoundFile,
+  notesOf,
+  pageOf,
+  type TextMatches,
+  type Unsearched,
+} from "./answer.ts";
 import { compileGlob } from "./glob.ts";
 import { ignoreRules } from "./ignore.ts";
 import type { MatchRequest } from "./match-lines.ts";
@@ -22,7 +29,7 @@ const DOCUMENTS_MS = 25_000;
 /** How many batches may wait for a thread before the walk pauses. */
 const WAITING = 4;
 
-export interface TextSearch {
+interface TextSearch {
   readonly path: string;
   readonly pattern: string;
   /** Matches the pattern literally, not as a regular expression. */
@@ -45,13 +52,6 @@ export interface TextSearch {
   readonly signal?: AbortSignal;
   /** Gets the number of files that were searched. */
   readonly progress?: Report;
-}
-
-export interface TextMatches extends SearchPage {
-  /** Over all pages; absent on later pages. */
-  total_files?: number;
-  total_lines?: number;
-  notes?: string[];
 }
 
 const position = z.tuple([z.string(), z.number()]);
@@ -261,6 +261,3 @@ async function searchDirectory(
     }
   }
 }
-
-/** The last line that was shown, if the whole file was. */
-export const DONE = Number.MAX_SAFE_INTEGER;

@@ -9,7 +9,8 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { kindOfStart } from "@refmcp/documents/kinds";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
-import { type DocumentWork, START_BYTES } from "../read/documents.ts";
+import { START_BYTES } from "../read/bytes.ts";
+import type { DocumentWork } from "../read/convert-document.ts";
 import { type Block, blocksIn, blocksOf, readHead } from "../search/blocks.ts";
 import {
   type FileMatches,
@@ -90,7 +91,7 @@ const kinds = {
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
   document: async (work: DocumentWork) =>
-    (await import("../read/documents.ts")).convertDocument(work),
+    (await import("../read/convert-document.ts")).convertDocument(work),
 };
 
 type Kinds = typeof kinds;
