@@ -36,7 +36,9 @@ describe("patterns", () => {
       expect(preview).toContain(
         "Would move 300 files into 24 directories (24 created). Nothing was changed.",
       );
-      expect(preview).toContain('"." → "2024-03": 13 files, "IMG_0002.jpg" … "IMG_0290.jpg"');
+      expect(preview).toContain(
+        '13 files: "IMG_0002.jpg" → "2024-03/IMG_0002.jpg" … "IMG_0290.jpg"',
+      );
       expect(await snapshot(root)).toEqual(before);
       const done = String(await use(moveFile, files, request));
       expect(done).toMatch(

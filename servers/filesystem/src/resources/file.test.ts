@@ -65,7 +65,7 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
   });
 
   it("reads the last lines of a text of any size", async () => {
-    const log = join(root, "app.txt");
+    const log = join(root, "app.csv");
     await writeFile(log, "a line of the log\n".repeat(400_000));
     await appendFile(log, "one\ntwo\n");
     const { client, close } = await connectInMemory(server, { era, args: world.args });
@@ -77,7 +77,7 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
     await expect(client.readResource({ uri })).rejects.toThrow("?tail=200");
     const { contents } = await client.readResource({ uri: `${uri}?tail=2` });
     expect(contents).toEqual([
-      { uri: `${uri}?tail=2`, mimeType: "text/plain", text: "one\ntwo\n" },
+      { uri: `${uri}?tail=2`, mimeType: "text/csv", text: "one\ntwo\n" },
     ]);
     for (const tail of ["0", "-1", "x", "100000"])
       await expect(client.readResource({ uri: `${uri}?tail=${tail}` })).rejects.toThrow(

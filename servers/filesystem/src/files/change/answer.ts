@@ -1,4 +1,4 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { fitting, grouped, sized } from "@refmcp/boundary/answer";
 import { counted, named } from "../errors.ts";
 import type { Files } from "../files.ts";
@@ -84,7 +84,7 @@ export function planAnswer(
     const { content } = outcomes.at(-1) ?? {};
     const bytes = replaced.count === 0 ? "" : `, replacing ${sized(replaced.bytes)}`;
     const what = content === undefined ? "" : `: ${describe(content)}`;
-    const sentence = `${isMove ? "Moved" : "Copied"} ${pairText(only, "to")}${what}${bytes}.`;
+    const sentence = `${isMove ? "Moved" : "Copied"} ${named(only.from)} to ${named(only.to)}${what}${bytes}.`;
     return changeAnswer([sentence, ...left].join(" "), done.receipt);
   }
   const lines = foldedLines(files);
@@ -112,20 +112,19 @@ export function planAnswer(
   return [...shown, ...rest, `[${facts.join(" ")}]`].join("\n");
 }
 
-const pairText = ({ from, to }: Pair, arrow = "→") => `${named(from)} ${arrow} ${named(to)}`;
-
-/** `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"` */
+/** `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"`, below what that is relative to. */
 function foldedLines(files: readonly Pair[]): string[] {
-  const groups = new Map<string, Pair[]>();
-  for (const pair of files) {
-    const key = JSON.stringify([dirname(pair.to), dirname(pair.from)]);
-    groups.set(key, [...(groups.get(key) ?? []), pair]);
+  const base = dirname(files[0]?.from ?? "");
+  const short = (path: string) => named(relative(base, path));
+  const groups = new Map<string, string[]>();
+  for (const { from, to } of files) {
+    const key = JSON.stringify([dirname(to), dirname(from)]);
+    groups.set(key, [...(groups.get(key) ?? []), `${short(from)} → ${short(to)}`]);
   }
-  return [...groups.keys()].sort().flatMap((key) => {
+  const lines = [...groups.keys()].sort().flatMap((key) => {
     const group = groups.get(key) ?? [];
-    const [first, last] = [group[0], group.at(-1)];
-    if (first === undefined || last === undefined || group.length < MIN_FOLDED)
-      return group.map((pair) => pairText(pair));
-    return [`${counted(group.length, "file")}: ${pairText(first)} … ${pairText(last)}`];
+    if (group.length < MIN_FOLDED) return group;
+    return [`${counted(group.length, "file")}: ${group[0]} … ${group.at(-1)}`];
   });
+  return [`Relative to ${named(base)}:`, ...lines];
 }
