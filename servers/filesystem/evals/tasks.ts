@@ -85,7 +85,7 @@ export const tasks: readonly Task[] = [
     prompt:
       "Sort the first 300 files in many (entry-00000.txt to entry-00299.txt) into folders of 100 by the third digit: many/0, many/1 and many/2. Show the plan first.",
     async reference(call) {
-      const request = { source: "many/entry-00([0-2])??.txt", destination: "many/$1/$0" };
+      const request = { source: "many/entry-00[0-2]??.txt", destination: "many/$1/$0" };
       await call("move_file", { ...request, dryRun: true });
       return call("move_file", request);
     },

@@ -59,7 +59,7 @@ export function hasWildcard(text: string): boolean {
 }
 
 /**
- * Compiles a glob that captures each `*`, `**` and `?`, except in braces.
+ * Compiles a glob that captures each `*`, `**`, `?` and `[…]`, except in braces.
  *
  * @returns the captured texts, or undefined if the text does not match
  * @throws ToolError `invalid` for a malformed glob
@@ -85,7 +85,7 @@ function compile(glob: string, captures: boolean): RegExp {
   const source = pattern.replace(TOKEN, (token: string, ...rest) => {
     const { escaped, not, members, deep, star, one }: Record<string, string> = rest.at(-1);
     if (escaped !== undefined) return literal(escaped);
-    if (members !== undefined) return `(?!/)[${not ? "^" : ""}${classOf(members)}]`;
+    if (members !== undefined) return captured(`(?!/)[${not ? "^" : ""}${classOf(members)}]`);
     if (deep?.endsWith("/")) return `(?:${captured(".+")}/)?`;
     if (deep !== undefined) return captured(".*");
     if (star !== undefined) return captured("[^/]*");
