@@ -32,7 +32,7 @@ describe.each(["legacy", "modern"] as const)(
       issuer = await startAuthorizationServer();
       const oauth = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
       server = await startHttp(serverBin("filesystem"), {
-        args: ["--no-journal", "--journal-dir", top, folder, ...oauth],
+        args: ["--journal-days", "0", "--journal-dir", top, folder, ...oauth],
       });
     });
     afterAll(async () => {

@@ -18,7 +18,7 @@ beforeEach(async () => {
   writeFileSync(join(folder, "a.txt"), "kept\n");
   // Files where the trash would be: so a deletion is permanent, and asks.
   for (const trash of [join(top, "trash"), join(folder, ".refmcp-trash")]) writeFileSync(trash, "");
-  args = ["--no-journal", "--journal-dir", top, folder];
+  args = ["--journal-days", "0", "--journal-dir", top, folder];
   client = await connectApps(serverBin("filesystem"), args);
 });
 afterEach(async () => {

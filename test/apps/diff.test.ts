@@ -92,24 +92,6 @@ describe("the diff of an edit", () => {
     await failed.page.close();
   });
 
-  it("is shown for each change in the journal, page by page", async () => {
-    for (const [oldText, newText] of [
-      ["-- two", HOSTILE],
-      [HOSTILE, "2"],
-    ])
-      await client.callTool({
-        name: "edit_file",
-        arguments: { path: "a.txt", edits: [{ oldText, newText }] },
-      });
-    const shown = await shownFor("list_changes", { diff: true, limit: 1 });
-    await shown.view.locator("tr.added").waitFor();
-    expect(await lines(shown, "added")).toEqual(["2"]);
-    await shown.view.getByRole("button", { name: "Load more" }).click();
-    await expect.poll(() => lines(shown, "added")).toEqual(["2", HOSTILE]);
-    await expectHarmless(shown);
-    await shown.page.close();
-  });
-
   it("compares two files", async () => {
     writeFileSync(join(folder, "b.txt"), "one\n-- too\nthree\n");
     const shown = await shownFor("compare_files", { from: "a.txt", to: "b.txt" });

@@ -1,6 +1,15 @@
 export { type Deadline, startDeadline } from "./deadline.ts";
 export { Line } from "./line.ts";
 export {
+  type EntryType,
+  openBelow,
+  ownDirectory,
+  statOf,
+  typeOf,
+  type WalkedDirectory,
+  type WalkedEntry,
+} from "./paths/below.ts";
+export {
   type ClientRoot,
   type ConfiguredDirectory,
   DirectoryAllowlist,
@@ -8,8 +17,7 @@ export {
 } from "./paths/directories.ts";
 export { ensureDirectory } from "./paths/ensure-directory.ts";
 export { realPathOf } from "./paths/existing.ts";
-export { giveFreeName, temporaryName } from "./paths/move.ts";
-export { ownDirectory } from "./paths/open.ts";
+export { giveFreeName, moveInto, temporaryName } from "./paths/move.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";
 export { createPathGuard, type PathGuard, withHidden } from "./paths/path-guard.ts";
 export {
@@ -18,7 +26,7 @@ export {
   stateDirectories,
   within,
 } from "./paths/state-directory.ts";
-export { copyData } from "./paths/tree.ts";
+export { copyData, copyTree, removeTree, type TreeEntry } from "./paths/tree.ts";
 export type {
   AllowedDirectories,
   AllowedDirectory,
@@ -33,3 +41,4 @@ export type {
 } from "./paths/types.ts";
 export { whileHeld } from "./paths/while-held.ts";
 export { createTemporaryFile } from "./paths/write.ts";
+export { TimeSlices } from "./time-slices.ts";

@@ -1,4 +1,4 @@
-import { createGunzip } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { type Document, DocumentError } from "./document.ts";
 
 /** A file that is read piece by piece. */
@@ -13,13 +13,10 @@ const MAX_ENTRIES = 20_000;
 const MAX_DIRECTORY_BYTES = 64 * 1024 * 1024;
 /** Of a compressed text. */
 const MAX_TEXT_BYTES = 100_000_000;
-const CHUNK = 1024 * 1024;
 
 interface Entry {
   readonly name: string;
   readonly size: number;
-  readonly modified: string;
-  readonly isEncrypted: boolean;
 }
 
 /**
@@ -33,35 +30,22 @@ export function zipDocument(source: ByteSource): Document {
   const end = tail.lastIndexOf(Buffer.from("PK\x05\x06", "latin1"));
   if (end < 0 || end + 22 > tail.length)
     throw new DocumentError("it is damaged: its directory is missing");
-  let size = tail.readUInt32LE(end + 12);
-  let offset = tail.readUInt32LE(end + 16);
-  const locator = end - 20;
-  if (locator >= 0 && tail.readUInt32LE(locator) === 0x07064b50) {
-    const record = bufferOf(source.read(Number(tail.readBigUInt64LE(locator + 8)), 56));
-    if (record.length === 56) {
-      size = Number(record.readBigUInt64LE(40));
-      offset = Number(record.readBigUInt64LE(48));
-    }
-  }
+  const size = tail.readUInt32LE(end + 12);
   if (size > MAX_DIRECTORY_BYTES) throw new DocumentError("its directory is too large");
-  // A program in front of the archive shifts everything.
-  const start = tail.readUInt32LE(end + 12) === size ? tailStart + end - size : offset;
+  // Directly before its end, also if a program in front of the archive shifts everything.
+  const start = tailStart + end - size;
   const directory = bufferOf(source.read(start, size));
   const entries: Entry[] = [];
   let count = 0;
   for (let at = 0; at + 46 <= directory.length && directory.readUInt32LE(at) === 0x02014b50; ) {
     const nameLength = directory.readUInt16LE(at + 28);
     const extraLength = directory.readUInt16LE(at + 30);
-    const flags = directory.readUInt16LE(at + 8);
     count += 1;
     if (entries.length < MAX_ENTRIES) {
       const name = directory.subarray(at + 46, at + 46 + nameLength);
-      const extra = directory.subarray(at + 46 + nameLength, at + 46 + nameLength + extraLength);
       entries.push({
         name: name.toString("utf8"),
-        size: sizeIn(directory.readUInt32LE(at + 24), extra),
-        modified: dosTime(directory.readUInt16LE(at + 14), directory.readUInt16LE(at + 12)),
-        isEncrypted: (flags & 1) === 1,
+        size: directory.readUInt32LE(at + 24),
       });
     }
     at += 46 + nameLength + extraLength + directory.readUInt16LE(at + 32);
@@ -69,81 +53,40 @@ export function zipDocument(source: ByteSource): Document {
   return listing(entries, count);
 }
 
-/** A size of 4 GB or more is in the ZIP64 extra field. */
-function sizeIn(size: number, extra: Buffer): number {
-  if (size !== 0xffffffff) return size;
-  for (let at = 0; at + 12 <= extra.length; at += 4 + extra.readUInt16LE(at + 2))
-    if (extra.readUInt16LE(at) === 1) return Number(extra.readBigUInt64LE(at + 4));
-  return size;
-}
-
-function dosTime(date: number, time: number): string {
-  const two = (number: number) => String(number).padStart(2, "0");
-  const day = `${1980 + (date >> 9)}-${two((date >> 5) & 15)}-${two(date & 31)}`;
-  return `${day} ${two(time >> 11)}:${two((time >> 5) & 63)}`;
-}
-
 /**
  * The text of a compressed file, such as a rotated log.
  *
- * @throws DocumentError for one that is damaged, is not UTF-8 text, or decompresses to more than 100 MB.
+ * @throws DocumentError for one that is damaged, is not text, or decompresses to more than 100 MB.
  */
-export async function gzipDocument(source: ByteSource): Promise<Document> {
-  const chunks: Buffer[] = [];
-  let total = 0;
-  for await (const chunk of gunzipped(source)) {
-    total += chunk.length;
-    if (total > MAX_TEXT_BYTES)
-      throw new DocumentError("it is larger than 100 MB when decompressed");
-    if (chunk.includes(0)) throw new DocumentError("its content is not text");
-    chunks.push(chunk);
-  }
-  return {
-    label: "gzip-compressed text",
-    parts: [{ name: "", text: Buffer.concat(chunks).toString("utf8") }],
-  };
+export function gzipDocument(bytes: Uint8Array): Document {
+  const text = inflated(bytes);
+  if (text.includes(0)) throw new DocumentError("its content is not text");
+  return { label: "gzip-compressed text", parts: [{ name: "", text: text.toString("utf8") }] };
 }
 
-function* chunksOf(source: ByteSource): Generator<Buffer> {
-  for (let at = 0; at < source.size; at += CHUNK) {
-    const bytes = bufferOf(source.read(at, CHUNK));
-    if (bytes.length === 0) return;
-    // The source may use its memory again.
-    yield bytes;
-  }
-}
-
-async function* gunzipped(source: ByteSource): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip();
-  const feed = async () => {
-    for (const chunk of chunksOf(source))
-      if (!gunzip.write(Buffer.from(chunk)))
-        await new Promise((resolve) => gunzip.once("drain", resolve));
-    gunzip.end();
-  };
-  feed().catch((error) => gunzip.destroy(error));
+function inflated(bytes: Uint8Array): Buffer {
   try {
-    for await (const chunk of gunzip) yield chunk;
+    return gunzipSync(bytes, { maxOutputLength: MAX_TEXT_BYTES });
   } catch (cause) {
-    throw new DocumentError("it is damaged", { cause });
-  } finally {
-    gunzip.destroy();
+    const isLarge = cause instanceof RangeError;
+    const why = isLarge ? "it is larger than 100 MB when decompressed" : "it is damaged";
+    throw new DocumentError(why, { cause });
   }
 }
 
 function listing(entries: readonly Entry[], count: number): Document {
   const files = entries.filter(({ name }) => !name.endsWith("/"));
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  const lines = entries.map(({ name, size, modified, isEncrypted }) => {
+  const lines = entries.map(({ name, size }) => {
     // Names are foreign text and must stay on their line.
-    const shown = name.replace(/\p{Cc}/gu, "?") + (isEncrypted ? " (encrypted)" : "");
-    return `${name.endsWith("/") ? "-" : size}\t${modified}\t${shown}`;
+    const shown = name.replace(/\p{Cc}/gu, "?");
+    return `${name.endsWith("/") ? "-" : size}\t${shown}`;
   });
   const more = count > entries.length ? [`(${count - entries.length} more entries)`] : [];
   const total = `${files.length} files, ${bytes} bytes uncompressed`;
   return {
     label: "ZIP archive",
-    parts: [{ name: "", text: [total, "size\tmodified\tname", ...lines, ...more].join("\n") }],
+    parts: [{ name: "", text: [total, "size\tname", ...lines, ...more].join("\n") }],
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { docx, docxOf, epub, openDocumentFile, pdf, pptx, xlsx, zip } from "../test/testing.ts";
 import { type ByteSource, documentText } from "./index.ts";
 import { type DocumentKind, documentKind, hasSignature, partAt } from "./kinds.ts";
-import { docx, docxOf, epub, openDocumentFile, pdf, pptx, xlsx, zip } from "./testing.ts";
 
 const sourceOf = (bytes: Uint8Array): ByteSource => ({
   size: bytes.length,
@@ -9,11 +9,11 @@ const sourceOf = (bytes: Uint8Array): ByteSource => ({
 });
 
 /** Reads a document as a server does: what it is follows from its name and its first bytes. */
-async function read(name: string, bytes: Uint8Array | string, selection?: string) {
+async function read(name: string, bytes: Uint8Array | string) {
   const file = Buffer.from(bytes);
   const kind = documentKind(name);
   if (kind === undefined || !hasSignature(kind, file)) throw new Error(`${name} is not a document`);
-  return documentText(sourceOf(file), kind, selection);
+  return documentText(sourceOf(file), kind);
 }
 
 const textOf = async (...given: Parameters<typeof read>) => (await read(...given)).text;
@@ -50,7 +50,7 @@ describe("office documents", () => {
     const { text, parts } = await read("a.xlsx", book);
     expect(text).toBe(
       [
-        '=== Excel workbook, 3 sheets: "Sales" (B1:C5), "Year\'s end" (A1:A1), "Empty" (empty)',
+        '=== Excel workbook, 3 sheets: "Sales", "Year\'s end", "Empty"',
         '=== sheet "Sales"',
         "row\tB\tC",
         "2\tRegion\tSum",
@@ -78,33 +78,12 @@ describe("office documents", () => {
     ]);
   });
 
-  it.each([
-    ["Sales", "row\tB\tC\n2\tRegion\tSum\n3\tNorth\t12.5\n5\tSouth\t7"],
-    ["Year's end", "row\tA\n1\tclosed"],
-    ["2", "row\tA\n1\tclosed"],
-    ["Empty", "(empty)"],
-  ])("selects %s of a workbook", async (selection, cells) => {
-    const lines = (await textOf("a.xlsx", book, selection)).trimEnd().split("\n");
-    expect(lines.slice(2).join("\n")).toBe(cells);
-  });
-
-  it("explains a selection that does not exist", async () => {
-    expect(await problem("a.xlsx", book, "Salse")).toBe(
-      'There is no sheet "Salse". Its sheets: "Sales", "Year\'s end", "Empty".',
-    );
-    expect(await problem("a.pdf", pdf(["x"]), "4")).toBe(
-      'There is no page "4": the document has 1.',
-    );
-    expect(await problem("a.pdf", pdf(["x"]), "last")).toContain("Give numbers from 1 to 1");
-  });
-
   it("reads presentations slide by slide", async () => {
     const { text, parts } = await read("a.pptx", pptx("Welcome", "Numbers &amp; plans"));
     expect(text).toBe(
       "=== PowerPoint presentation, 2 slides\n=== slide 1\nWelcome\n=== slide 2\nNumbers & plans\n",
     );
     expect(parts).toHaveLength(2);
-    expect(await textOf("a.pptx", pptx("Welcome", "Numbers"), "2")).not.toContain("Welcome");
   });
 
   it("reads OpenDocument texts without comments and deleted text", async () => {
@@ -123,7 +102,7 @@ describe("office documents", () => {
       '<table:table-row><table:table-cell table:number-columns-repeated="2"/><table:table-cell><text:p>a &lt; b</text:p></table:table-cell><table:table-cell office:value="5"><office:annotation><text:p>a remark</text:p></office:annotation></table:table-cell></table:table-row>' +
       '<table:table-row table:number-rows-repeated="1048570"><table:table-cell table:number-columns-repeated="16384"/></table:table-row></table:table>';
     expect(await textOf("a.ods", openDocumentFile("spreadsheet", sheet))).toBe(
-      '=== OpenDocument spreadsheet, 1 sheet: "S" (C1:D3)\n=== sheet "S"\nrow\tC\tD\n3\ta < b\t5\n',
+      '=== OpenDocument spreadsheet, 1 sheet: "S"\n=== sheet "S"\nrow\tC\tD\n3\ta < b\t5\n',
     );
     const slides = "<draw:page><draw:frame><text:p>Hello</text:p></draw:frame></draw:page>";
     expect(await textOf("a.odp", openDocumentFile("presentation", slides))).toContain(
@@ -140,7 +119,6 @@ describe("office documents", () => {
     expect(await textOf("a.epub", book)).toBe(
       '=== EPUB book "Two Trees", 2 chapters\n=== chapter 1: Oak\n# Oak\n\nOld wood.\n=== chapter 2: Elm\n## Elm\n\n- one\n- two\n',
     );
-    expect(await textOf("a.epub", book, "Elm")).not.toContain("Oak\n");
   });
 
   it("says that a document is password-protected, or in an old format", async () => {
@@ -222,9 +200,6 @@ describe("PDF", () => {
     expect(await textOf("a.pdf", pdf(["One", "Two", "Three"]))).toBe(
       "=== PDF, 3 pages\n=== page 1\nOne\n=== page 2\nTwo\n=== page 3\nThree\n",
     );
-    expect(await textOf("a.pdf", pdf(["One", "Two", "Three"]), "2-3")).toBe(
-      "=== PDF, 3 pages\n=== page 2\nTwo\n=== page 3\nThree\n",
-    );
   });
 
   it("says what is wrong with one without text, a damaged and an encrypted one", async () => {
@@ -291,9 +266,6 @@ describe("mail", () => {
     expect(await textOf("a.mbox", box)).toBe(
       "=== Mailbox, 2 messages\n=== message 1: One\nSubject: One\n\nHello\nFrom the start\n=== message 2: Two\nSubject: Two\n\nGrüße\n",
     );
-    const second = await textOf("a.mbox", box, "2");
-    expect(second).toContain("Grüße");
-    expect(second).not.toContain("Hello");
   });
 });
 
@@ -324,10 +296,10 @@ it("reads notebooks with their text outputs, without pictures", async () => {
 describe("archives", () => {
   it("lists ZIP archives, also behind a program", async () => {
     const archive = zip({ "src/a.ts": "12345", "b\n=== c": "x" });
-    const listed = "2 files, 6 bytes uncompressed\nsize\tmodified\tname\n";
+    const listed = "2 files, 6 bytes uncompressed\nsize\tname\n";
     const text = await textOf("a.zip", archive);
     expect(text).toContain(`=== ZIP archive\n${listed}5\t`);
-    expect(text).toMatch(/^5\t\d{4}-\d\d-\d\d \d\d:\d\d\tsrc\/a\.ts$/m);
+    expect(text).toMatch(/^5\tsrc\/a\.ts$/m);
     expect(text).toMatch(/\tb\?=== c$/m);
     expect(await textOf("a.jar", Buffer.concat([Buffer.from("#!/bin/sh\n"), archive]))).toContain(
       "src/a.ts",

@@ -1,12 +1,10 @@
 import type { ByteSource } from "./archive.ts";
 import { type Document, DocumentError, type DocumentPart } from "./document.ts";
 import type { DocumentKind } from "./kinds.ts";
-import { columnName, columnsOf, gridText } from "./office/cells.ts";
-import { partRange, selected } from "./selection.ts";
+import { gridText } from "./office/cells.ts";
 
 export type { ByteSource } from "./archive.ts";
 export { type Document, DocumentError, type DocumentFacts } from "./document.ts";
-export { SelectionError } from "./selection.ts";
 
 /** Of a document that must be read whole; archives are listed at any size. */
 export const MAX_DOCUMENT_BYTES: number = 64 * 1024 * 1024;
@@ -32,29 +30,19 @@ export interface DocumentText {
  * its text. Runs on untrusted files, in bounded memory if its thread has a limit: archives are inflated to at most 100 MB,
  * and XML has at most 1,000 levels.
  *
- * @param selection `3`, `3-5` or a part's name; everything if undefined.
- * @throws DocumentError for one that is damaged, encrypted or too large, and SelectionError for a part that is not there.
+ * @throws DocumentError for one that is damaged, encrypted or too large.
  */
-export async function documentText(
-  source: ByteSource,
-  kind: DocumentKind,
-  selection?: string,
-): Promise<DocumentText> {
-  const document = await readDocument(source, kind, selection).catch((cause: unknown) => {
+export async function documentText(source: ByteSource, kind: DocumentKind): Promise<DocumentText> {
+  const document = await readDocument(source, kind).catch((cause: unknown) => {
     if (cause instanceof DocumentError) throw cause;
     throw new DocumentError("it is damaged", { cause });
   });
-  return withMarkers(document, selection);
+  return withMarkers(document);
 }
 
-async function readDocument(
-  source: ByteSource,
-  kind: DocumentKind,
-  selection: string | undefined,
-): Promise<Document> {
+async function readDocument(source: ByteSource, kind: DocumentKind): Promise<Document> {
   // Each reader is loaded on first use.
   if (kind === "zip") return (await import("./archive.ts")).zipDocument(source);
-  if (kind === "gzip") return (await import("./archive.ts")).gzipDocument(source);
   if (source.size > MAX_DOCUMENT_BYTES)
     throw new DocumentError(`it is larger than ${MAX_DOCUMENT_BYTES / 1024 / 1024} MiB`);
   const bytes = source.read(0, source.size);
@@ -69,29 +57,28 @@ async function readDocument(
         parts: pages.map((text, index) => ({ name: String(index + 1), text })),
       };
     }
+    case "gzip":
+      return (await import("./archive.ts")).gzipDocument(bytes);
     case "office":
       return (await import("./office.ts")).officeDocument(bytes);
     case "mail":
       return (await import("./mail.ts")).mailDocument(bytes);
     case "mbox":
-      return (await import("./mail.ts")).mailboxDocument(bytes, partRange(selection));
+      return (await import("./mail.ts")).mailboxDocument(bytes);
     case "notebook":
       return (await import("./notebook.ts")).notebookDocument(Buffer.from(bytes).toString("utf8"));
   }
 }
 
-async function withMarkers(
-  document: Document,
-  selection: string | undefined,
-): Promise<DocumentText> {
+async function withMarkers(document: Document): Promise<DocumentText> {
   const { unit } = document;
   const summary = summaryOf(document);
   const lines = [`${MARK}${summary}`];
   const parts: { name: string; line: number }[] = [];
   let line = 2;
   let chars = 0;
-  for (const { part, number } of selected(document, selection)) {
-    const name = nameOf(part, number, unit);
+  for (const [index, part] of document.parts.entries()) {
+    const name = nameOf(part, index + 1, unit);
     if (unit !== undefined) {
       lines.push(`${MARK}${name}`);
       parts.push({ name, line });
@@ -135,16 +122,7 @@ function summaryOf({ label, unit, parts, facts }: Document): string {
   if (unit === undefined) return label + title;
   const count = `${parts.length} ${unit}${parts.length === 1 ? "" : "s"}`;
   if (unit !== "sheet") return `${label}${title}, ${count}`;
-  const listed = parts.slice(0, MAX_LISTED).map((part) => {
-    const columns = "rows" in part ? columnsOf(part.rows) : undefined;
-    const rows =
-      "rows" in part ? part.rows.findLastIndex((row) => row.some((cell) => cell !== "")) + 1 : 0;
-    const extent =
-      columns === undefined
-        ? "empty"
-        : `${columnName(columns.first)}1:${columnName(columns.last)}${rows}`;
-    return `${JSON.stringify(oneLine(part.name))} (${extent})`;
-  });
+  const listed = parts.slice(0, MAX_LISTED).map((part) => JSON.stringify(oneLine(part.name)));
   const more = parts.length > MAX_LISTED ? `, and ${parts.length - MAX_LISTED} more` : "";
   return `${label}${title}, ${count}: ${listed.join(", ")}${more}`;
 }

@@ -27,31 +27,41 @@ export function documentKind(name: string): DocumentKind | undefined {
   return MAILDIR.test(name) ? "mail" : undefined;
 }
 
+/** Headers that messages begin with, in whatever file a server or program has put them. */
+const MAIL_START =
+  /^(?:Return-Path|Received|Delivered-To|X-Original-To|Message-ID|MIME-Version|DKIM-Signature|ARC-Seal|From|Date|Subject): /i;
+/** Only these need to be decoded; a message without one is text already. */
+const MAIL_ENCODING = /^(?:MIME-Version|Content-Type|Content-Transfer-Encoding): /im;
+
+/** What kind of document begins with these bytes (best some thousand), whatever its name; undefined for most files. */
+export function kindOfStart(start: Uint8Array): DocumentKind | undefined {
+  const bytes = Buffer.from(start.buffer, start.byteOffset, start.length);
+  const begin = bytes.toString("latin1", 0, 20);
+  if (begin.startsWith("%PDF-")) return "pdf";
+  if (!MAIL_START.test(begin)) return undefined;
+  const [header = ""] = bytes.toString("latin1").split(/\r?\n\r?\n/, 1);
+  return MAIL_ENCODING.test(header) ? "mail" : undefined;
+}
+
 /** Mail and notebooks are text files: what is too large to convert can still be read as text. */
 export const isTextKind = (kind: DocumentKind): boolean => /^(?:mail|mbox|notebook)$/.test(kind);
 
+/** How documents of a kind begin, as Latin-1. */
+const SIGNATURES: Readonly<Record<DocumentKind, RegExp>> = {
+  pdf: /%PDF-/,
+  office: /^(?:PK|\xd0\xcf.\xe0)/s,
+  // An archive can follow a program that extracts it.
+  zip: /^(?:PK|MZ|#!)/,
+  gzip: /^.\x8b/s,
+  notebook: /^(?:\xef\xbb\xbf)?\s*\{/,
+  mbox: /^From /,
+  mail: /^(?:\xef\xbb\xbf)?(?:From |[!-9;-~]+:[ \t\r])/,
+};
+
 /** Whether a file that begins with these bytes can be a document of this kind. */
 export function hasSignature(kind: DocumentKind, start: Uint8Array): boolean {
-  const text = Buffer.from(start.buffer, start.byteOffset, Math.min(start.length, 1_024)).toString(
-    "latin1",
-  );
-  switch (kind) {
-    case "pdf":
-      return text.includes("%PDF-");
-    case "office":
-      return text.startsWith("PK") || text.startsWith("\xd0\xcf\x11\xe0");
-    case "zip":
-      // An archive can follow a program that extracts it.
-      return /^(?:PK|MZ|#!)/.test(text);
-    case "gzip":
-      return text.startsWith("\x1f\x8b");
-    case "notebook":
-      return /^\s*\{/.test(text.replace(/^\xef\xbb\xbf/, ""));
-    case "mbox":
-      return text.startsWith("From ");
-    case "mail":
-      return /^(?:\xef\xbb\xbf)?(?:From |[!-9;-~]+:[ \t\r])/.test(text);
-  }
+  const bytes = Buffer.from(start.buffer, start.byteOffset, Math.min(start.length, 1_024));
+  return SIGNATURES[kind].test(bytes.toString("latin1"));
 }
 
 /** The part that contains a line; undefined before the first. */

@@ -1,7 +1,6 @@
 import PostalMime, { type Address, type Email } from "postal-mime";
 import type { Document } from "./document.ts";
 import { htmlText } from "./html-text.ts";
-import type { PartRange } from "./selection.ts";
 
 const MAX_NAME = 100;
 
@@ -11,22 +10,11 @@ export async function mailDocument(bytes: Uint8Array): Promise<Document> {
   return { label: "Email", parts: [{ name: "", text: messageText(email) }] };
 }
 
-/**
- * A mailbox of messages (RFC 4155).
- *
- * @param range the messages to convert; the others are only counted.
- */
-export async function mailboxDocument(
-  bytes: Uint8Array,
-  range: PartRange | undefined,
-): Promise<Document> {
+/** A mailbox of messages (RFC 4155). */
+export async function mailboxDocument(bytes: Uint8Array): Promise<Document> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const parts: { name: string; text: string }[] = [];
-  for (const [index, message] of messagesOf(file).entries()) {
-    if (range !== undefined && (index + 1 < range.from || index + 1 > range.to)) {
-      parts.push({ name: "", text: "" });
-      continue;
-    }
+  for (const message of messagesOf(file)) {
     // A line of the text that began with "From " was marked.
     const raw = message.toString("latin1").replace(/^>(>*From )/gm, "$1");
     const email = await PostalMime.parse(Buffer.from(raw, "latin1"));

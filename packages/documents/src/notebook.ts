@@ -7,15 +7,13 @@ const COLORS = /\u001b\[[\d;]*m/g;
 const MAX_OUTPUT = 20_000;
 
 /**
- * The cells of a Jupyter notebook (nbformat 4 and 3) with their text outputs; pictures are only named.
+ * The cells of a Jupyter notebook (nbformat 4) with their text outputs; pictures are only named.
  *
  * @throws DocumentError if it is not a notebook.
  */
 export function notebookDocument(json: string): Document {
   const notebook: unknown = parsed(json);
-  const cells =
-    arrayIn(notebook, "cells") ??
-    arrayIn(notebook, "worksheets")?.flatMap((one) => arrayIn(one, "cells") ?? []);
+  const cells = arrayIn(notebook, "cells");
   if (cells === undefined) throw new DocumentError("it is not a Jupyter notebook");
   return {
     label: "Jupyter notebook",
@@ -26,7 +24,7 @@ export function notebookDocument(json: string): Document {
         .filter((text) => text !== "");
       const output = outputs.join("\n");
       const shown = output.length > MAX_OUTPUT ? `${output.slice(0, MAX_OUTPUT)}\n(cut)` : output;
-      const source = textIn(cell, "source") || textIn(cell, "input");
+      const source = textIn(cell, "source");
       return {
         name: textIn(cell, "cell_type"),
         text: shown === "" ? source : `${source}\n--- output\n${shown}`,
@@ -40,9 +38,7 @@ function outputText(output: unknown): string {
   if (traceback !== undefined) return traceback.map(String).join("\n").replace(COLORS, "");
   const data = fieldIn(output, "data") ?? output;
   const text = textIn(data, "text/plain") || textIn(data, "text");
-  const pictures = isRecord(data)
-    ? Object.keys(data).filter((name) => name.startsWith("image/"))
-    : [];
+  const pictures = Object.keys(isRecord(data) ? data : {}).filter((name) => /^image/.test(name));
   return [text.replace(COLORS, "").trimEnd(), ...pictures.map((type) => `(${type})`)]
     .filter((part) => part !== "")
     .join("\n");

@@ -1,5 +1,5 @@
 import { type Document, DocumentError, type DocumentFacts, type DocumentPart } from "./document.ts";
-import { escaped, first, type Parts, partsOf, tableOf, textIn, xmlOf } from "./xml.ts";
+import { escaped, factIn, type Parts, partsOf, tableOf, xmlOf } from "./xml.ts";
 
 /** An OLE file (MS-CFB): an encrypted document, or one of Office 97–2003. */
 const OLE = 0xd0cf11e0;
@@ -21,24 +21,20 @@ export async function officeDocument(bytes: Uint8Array): Promise<Document> {
   const parts = partsOf(bytes);
   const has = (folder: string): boolean =>
     Object.keys(parts).some((name) => name.startsWith(folder));
+  const facts = factsOf(parts);
   // Each is loaded on first use.
   if (has("word/")) {
     const { marginsHtml, wordHtml } = await import("./office/word.ts");
     const html = (await wordHtml(parts)) + marginsHtml(parts);
-    return { label: "Word document", parts: [{ name: "", html }], facts: factsOf(parts) };
+    return { label: "Word document", parts: [{ name: "", html }], facts };
   }
   if (has("xl/")) {
     const sheets = await (await import("./office/excel.ts")).excelSheets(parts);
-    return { label: "Excel workbook", unit: "sheet", parts: sheets, facts: factsOf(parts) };
+    return { label: "Excel workbook", unit: "sheet", parts: sheets, facts };
   }
   if (has("ppt/")) {
     const slides = (await import("./office/slides.ts")).slidesOf(parts);
-    return {
-      label: "PowerPoint presentation",
-      unit: "slide",
-      parts: slides,
-      facts: factsOf(parts),
-    };
+    return { label: "PowerPoint presentation", unit: "slide", parts: slides, facts };
   }
   if (parts["META-INF/container.xml"] !== undefined)
     return (await import("./office/epub.ts")).epubDocument(parts);
@@ -50,11 +46,11 @@ export async function officeDocument(bytes: Uint8Array): Promise<Document> {
 /** The core properties (ECMA-376, part 2, 8.3). */
 function factsOf(parts: Parts): DocumentFacts {
   const core = xmlOf(parts, "docProps/core.xml");
-  const of = (name: string): string | undefined => {
-    const element = core && first(core, name);
-    return (element && textIn(element).trim()) || undefined;
+  return {
+    title: factIn(core, "dc:title"),
+    creator: factIn(core, "dc:creator"),
+    modified: factIn(core, "dcterms:modified"),
   };
-  return { title: of("dc:title"), creator: of("dc:creator"), modified: of("dcterms:modified") };
 }
 
 /** A whole document as HTML: a heading for each slide and sheet, and a table for each block of a sheet's rows. */

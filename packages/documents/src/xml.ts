@@ -91,6 +91,16 @@ export const first = (node: XmlNode, name: string): XmlElement | undefined => al
 /** The text inside a node. */
 export const textIn = (node: XmlNode): string => DomUtils.textContent(node);
 
+/** The text of the first element with a name; undefined if there is none. */
+export function factIn(node: XmlNode | undefined, name: string): string | undefined {
+  const element = node && first(node, name);
+  return (element && textIn(element).trim()) || undefined;
+}
+
+/** The elements directly inside another one. */
+export const elementsIn = (element: XmlElement): XmlElement[] =>
+  element.children.filter((child): child is XmlElement => child.type === "tag");
+
 /** The targets of a part's relationships by id (ECMA-376, part 2, 8.3). */
 export function relationsOf(
   parts: Parts,

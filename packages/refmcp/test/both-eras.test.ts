@@ -196,12 +196,9 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     const place = project();
     const { client, received } = await start(place, { era });
     const uris = async () => (await client.listResources()).resources.map(({ uri }) => uri);
-    const { href } = pathToFileURL(place.folder);
-    expect(await uris()).toContain("fs://changes");
+    const { href } = pathToFileURL(place.path("a.txt"));
     expect(await uris()).not.toContain(href);
-    const { contents } = await client.readResource({
-      uri: pathToFileURL(place.path("a.txt")).href,
-    });
+    const { contents } = await client.readResource({ uri: href });
     expect(contents[0]).toMatchObject({ text: expect.stringContaining("one") });
     expect(await uris()).toContain(href);
     if (era === "legacy")

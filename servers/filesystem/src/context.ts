@@ -1,10 +1,11 @@
-import { resourceFor, toolFor } from "@refmcp/core";
+import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import type { Files } from "./files/files.ts";
 
 export const tool = toolFor<Files>();
 export const resource = resourceFor<Files>();
+export const prompt = promptFor<Files>();
 
 /** A path in an input; relative paths are below the allowed directories. */
 export const path = z.string().describe("Absolute or relative, for example src.");
@@ -28,15 +29,13 @@ export const moves = {
   source: z
     .string()
     .optional()
-    .describe(
-      "A path, or a glob for many, for example *.jpg: its groups such as (*), or without groups each *, ** and ?, are $1, $2 …",
-    ),
+    .describe("A path, or a glob for many, for example *.jpg: each *, **, ? and [a-z] of it is $1, $2 …"),
   destination: z
     .string()
     .optional()
     .describe(
       "New path, or a directory ending in /; for a glob $1, {name}, {stem}, {ext}, {name:lower}, " +
-        "{mtime:yyyy-MM-dd HH.mm}.",
+        "{n:001}, {mtime:yyyy-MM-dd HH.mm}.",
     ),
   moves: z
     .array(z.strictObject({ source: z.string(), destination: z.string() }))

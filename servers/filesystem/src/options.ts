@@ -17,35 +17,15 @@ export const options = defineOptions({
     description:
       'Entries to hide from trees and searches in addition to those of .gitignore, for example "*.log".',
   },
-  maxReadChars: {
-    type: "integer",
-    min: 1_000,
-    max: 80_000,
-    default: 80_000,
-    heading: "Limits",
-    description: "Maximum characters in a response when reading a range.",
-  },
-  journal: {
-    type: "flag",
-    default: true,
-    heading: "Safety",
-    description:
-      "Keep the previous content of changed and deleted files, so that undo_change can restore it. " +
-      "Without it, deleted and replaced files still go to a trash.",
-  },
   journalDays: {
     type: "integer",
-    min: 1,
+    min: 0,
     max: 3650,
     default: 30,
     heading: "Safety",
     description:
-      "Days to keep a change in the journal, which holds at most 1,000 changes and 200 MB per directory.",
-  },
-  forgetChanges: {
-    type: "flag",
-    heading: "Safety",
-    description: "Erase the journal of the allowed directories on the first call.",
+      "Days to keep changes and deleted files for undo_change, at most 1,000 changes and 200 MB. " +
+      "With 0, nothing is kept, and what was kept is erased at the start.",
   },
   journalDir: {
     type: "directory",

@@ -1,6 +1,7 @@
 import { defineServer } from "@refmcp/core";
 import manifest from "../package.json" with { type: "json" };
 import { options } from "./options.ts";
+import { prompts } from "./prompts/index.ts";
 import { resources } from "./resources/index.ts";
 import { tools } from "./tools/index.ts";
 
@@ -36,25 +37,21 @@ export const server = defineServer({
   slim: ["read_text_file", "list_directory", "search_text", "write_file", "edit_file"],
   tools,
   resources,
+  prompts,
   // Loaded with the first call, to keep startup fast.
-  async open({
-    options: { ignore, journal, journalDir, journalDays, forgetChanges, maxReadChars },
-    allowed,
-  }) {
+  async open({ options: { ignore, journalDir, journalDays }, allowed }) {
     const { createPathGuard, stateDirectories, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
-    const { hiddenPlaces } = await import("./files/trash/trash.ts");
+    const { hiddenPlaces } = await import("./files/change/trash.ts");
     const journalDirectories =
       journalDir === undefined ? stateDirectories("filesystem") : [journalDir];
     const files = openFiles({
       guard: createPathGuard(withHidden(allowed, hiddenPlaces(journalDirectories))),
-      journal,
-      journalDays,
-      maxReadChars,
       ignored: ignore,
+      journalDays,
       journalDirectories,
     });
-    if (forgetChanges) await files.forgetChanges();
+    await files.store.eraseUnwanted();
     return files;
   },
   ready({ guard: { allowed } }) {
@@ -62,5 +59,5 @@ export const server = defineServer({
     if (missing.length > 0)
       throw new Error(missing.map(({ path, unavailable }) => `${path} ${unavailable}`).join(", "));
   },
-  close: (files) => files.close(),
+  close: async (files) => (await import("./files/files.ts")).closeFiles(files),
 });

@@ -4,8 +4,8 @@ import { docx, docxOf, epub, pdf, pdfOf, pptx, xlsx, zip } from "@refmcp/documen
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
 import { withFile } from "../src/files/open-path.ts";
-import { Documents, splitPart } from "../src/files/read/documents.ts";
-import { ThreadPool } from "../src/files/threads/thread-pool.ts";
+import { Documents } from "../src/files/read/documents.ts";
+import { Threads } from "../src/files/threads/thread-pool.ts";
 import compareFiles from "../src/tools/compare-files.ts";
 import readMultipleFiles from "../src/tools/read-multiple-files.ts";
 import readTextFile from "../src/tools/read-text-file.ts";
@@ -30,43 +30,16 @@ async function folder() {
   return shared;
 }
 
-it("reads documents by lines, and says how to read a part", async () => {
+it("reads documents by lines", async () => {
   const { files, put } = await folder();
   await put("book.xlsx", xlsx({ Sales: { A1: "Region", B2: 5 }, Costs: { A1: "none" } }));
   const read = async (args: Partial<Parameters<typeof readTextFile.run>[0]>) =>
     texts(await use(readTextFile, files, { path: "book.xlsx", ...args }));
   const [text, facts] = await read({});
-  expect(text).toContain('=== Excel workbook, 2 sheets: "Sales" (A1:B2), "Costs" (A1:A1)\n');
-  expect(facts).toMatch(
-    /^\[All 8 lines\. File: [\d.]+ \w+, converted to text, hash \w{16}\. For one sheet or several, append #Sheet1 to the path\.\]$/,
-  );
+  expect(text).toContain('=== Excel workbook, 2 sheets: "Sales", "Costs"\n');
+  expect(facts).toMatch(/^\[All 8 lines\. File: [\d.]+ \w+, converted to text, hash \w{16}\.\]$/);
   expect((await read({ offset: 4, limit: 1 }))[0]).toBe("1\tRegion\n");
   expect((await read({ tail: 1 }))[0]).toBe("1\tnone\n");
-  expect((await read({ path: "book.xlsx#Sales" }))[0]).toMatch(
-    /=== sheet "Sales"\nrow\tA\tB\n1\tRegion\n2\t\t5\n$/,
-  );
-  await put("talk.pdf", pdf(["One", "Two"]));
-  expect((await read({ path: "talk.pdf#2" }))[0]).toBe("=== PDF, 2 pages\n=== page 2\nTwo\n");
-});
-
-it("prefers a file whose name contains #, and reads nothing else of other files by #", async () => {
-  const { files, put } = await folder();
-  await put("a.pdf", pdf(["One"]));
-  await put("a.pdf#1", "a file with this name");
-  await put("b.txt", "text");
-  const read = (path: string) => files.readText(path, { maxChars: 1_000 });
-  expect((await read("a.pdf#1")).text).toBe("a file with this name");
-  await expect(read("b.txt#1")).rejects.toMatchObject({ kind: "not_found" });
-  await expect(read("c.pdf#1")).rejects.toMatchObject({
-    kind: "not_found",
-    message: expect.stringContaining("c.pdf"),
-  });
-  await expect(read("a.pdf#9")).rejects.toMatchObject({
-    kind: "invalid",
-    message: expect.stringContaining('There is no page "9"'),
-  });
-  expect(splitPart("/x/a.txt.gz#2")).toEqual({ path: "/x/a.txt.gz", part: "2" });
-  expect(splitPart("/x/a.docx#../b")).toBeUndefined();
 });
 
 it("reads several documents at once, and the bytes of mail as text with an encoding", async () => {
@@ -139,13 +112,13 @@ it("stops a PDF whose streams need too much memory, and converts the next one", 
     `<< /Length ${stream.length} /Filter /FlateDecode >>\nstream\n${stream}\nendstream`,
   ]);
   const tree = await makeTree({ "bomb.pdf": bomb, "fine.pdf": pdf(["Fine"]) });
-  const threads = new ThreadPool(256, 64);
+  const threads = new Threads(64);
   onTestFinished(() => threads.close());
   const documents = new Documents(threads);
   const convert = (name: string) =>
     withFile(tree.guard, tree.at(name), (file) => documents.textOf(file));
   await expect(convert("bomb.pdf")).rejects.toThrow("it needs more than 64 MiB of memory");
-  expect(Buffer.from((await convert("fine.pdf"))?.bytes ?? []).toString()).toContain("Fine");
+  expect((await convert("fine.pdf"))?.text).toContain("Fine");
 });
 
 it("finds text in documents, and names the page, sheet or slide", async () => {
@@ -202,10 +175,10 @@ it("leaves documents for the next search when the time for converting them is us
 });
 
 it("converts a document once, until it changes", async () => {
-  const threads = new ThreadPool();
+  const threads = new Threads();
   onTestFinished(() => threads.close());
   let conversions = 0;
-  const counting: Pick<ThreadPool, "run"> = {
+  const counting: Pick<Threads, "run"> = {
     run: (kind, work, signal) => {
       conversions += 1;
       return threads.run(kind, work, signal);
@@ -214,10 +187,7 @@ it("converts a document once, until it changes", async () => {
   const documents = new Documents(counting);
   const tree = await makeTree({ "a.docx": docx("Hello"), "b.docx": "PK broken" });
   const text = (name: string) =>
-    withFile(tree.guard, tree.at(name), async (file) => {
-      const converted = await documents.textOf(file);
-      return converted && Buffer.from(converted.bytes).toString();
-    });
+    withFile(tree.guard, tree.at(name), async (file) => (await documents.textOf(file))?.text);
   expect(await text("a.docx")).toContain("Hello");
   expect(await text("a.docx")).toContain("Hello");
   expect(conversions).toBe(1);

@@ -169,7 +169,7 @@ describe("a search finds text or says what it did not search", () => {
     await writeFile(at("blobs/1"), "the needle\n");
     await symlink("../blobs/1", at("snapshot/model.txt"));
     const found = await call("search_text", { path: at("snapshot"), pattern: "needle" });
-    expect(found.text).toContain("1 symlink was not followed");
+    expect(found.text).toContain("1:the needle");
     const link = await call("search_text", { path: at("snapshot/model.txt"), pattern: "needle" });
     expect(link.text).toContain("1:the needle");
     const named = { path: at("snapshot"), pattern: "*", type: "file" };
@@ -190,7 +190,13 @@ describe("a search finds text or says what it did not search", () => {
     ];
     await mkdir(at("new"));
     await writeFile(at("new/1764412345.M20046P2137V1.host"), mail.join("\n"));
-    expect((await search("Schlüssel")).text).toContain("Der Schlüssel liegt im Garten.");
+    await writeFile(at("new/17"), mail.join("\r\n"));
+    await writeFile(at("notes.txt"), "From: me\nTo: the Schlüssel\n");
+    const { text } = await search("Schlüssel");
+    expect(text).toContain("Der Schlüssel liegt im Garten.");
+    expect(text).toContain("new/17\n");
+    expect(text).toContain("notes.txt\n2:To: the Schlüssel\n");
+    expect((await call("read_text_file", { path: at("new/17") })).text).toContain("Der Schlüssel");
     expect((await search("Gehälter")).text).toContain("Subject: Gehälter");
   });
 

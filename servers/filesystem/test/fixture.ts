@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import type { World } from "@refmcp/testing";
-import { openFiles } from "../src/files/files.ts";
+import { openDomain } from "./scratch.ts";
 
 const SECRET = "the-secret-outside-of-the-bound";
 /** The smallest PNG: one transparent pixel. */
@@ -64,10 +64,6 @@ export async function world(): Promise<World> {
     const name = String(1_000 + i).replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
     writeFileSync(join(root, "node_modules", "lib", `module-${name}.js`), "");
   }
-  // Files where the trash would be: so there is none, and a deletion without a journal asks.
-  await mkdir(journal);
-  for (const trash of [join(journal, "trash"), join(root, ".refmcp-trash")])
-    await writeFile(trash, "");
   const changeId = await changeSomething(root, journal);
   for (const file of [
     "README.md",
@@ -107,7 +103,7 @@ export async function world(): Promise<World> {
       undo_change: { id: changeId },
       write_file: { path: "notes.txt", content: "first\nsecond\n" },
     },
-    losses: { delete_file: { arguments: { path: "old.txt" }, options: ["--no-journal"] } },
+    losses: { delete_file: { arguments: { path: "old.txt" }, options: ["--journal-days", "0"] } },
     failures: {
       compare_files: { from: "README.md", to: "leak.txt" },
       copy_file: { source: "missing.txt", destination: "b.txt" },
@@ -157,12 +153,7 @@ async function changeSomething(root: string, journal: string): Promise<string> {
     mode: "off",
   });
   const guard = createPathGuard(allowed);
-  const files = openFiles({
-    guard,
-    journal: true,
-    journalDirectories: [journal],
-    maxReadChars: 80_000,
-  });
+  const files = openDomain({ guard, journalDirectories: [journal] });
   await writeFile(join(root, "changed.txt"), "before\n");
   const written = await files.write({
     path: "changed.txt",

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { createPathGuard, DirectoryAllowlist, withHidden } from "@refmcp/boundary";
 import { expect, it } from "vitest";
+import { hiddenPlaces } from "../src/files/change/trash.ts";
 import { openFiles } from "../src/files/files.ts";
-import { hiddenPlaces } from "../src/files/trash/trash.ts";
 import deleteFile from "../src/tools/delete-file.ts";
 import directoryTree from "../src/tools/directory-tree.ts";
 import listDirectory from "../src/tools/list-directory.ts";
@@ -21,12 +21,7 @@ it("no tool shows what the journal and the trash inside a root keep", async () =
   });
   const hidden = hiddenPlaces([state]);
   const guard = createPathGuard(withHidden(allowed, hidden));
-  const files = openFiles({
-    guard,
-    journal: true,
-    journalDirectories: [state],
-    maxReadChars: 80_000,
-  });
+  const files = openFiles({ guard, journalDirectories: [state] });
   await put("a.txt", "the old words\n");
   await put("b.txt", "the old words\n");
   await put(".Trash-1000/files/c.txt", "the old words\n");

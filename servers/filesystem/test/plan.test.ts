@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { mkdir, symlink, utimes, writeFile } from "node:fs/promises";
+import { mkdir, symlink, utimes } from "node:fs/promises";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { itLong } from "../../../vitest.long.ts";
@@ -36,7 +36,9 @@ describe("patterns", () => {
       expect(preview).toContain(
         "Would move 300 files into 24 directories (24 created). Nothing was changed.",
       );
-      expect(preview).toContain('"." → "2024-03": 13 files, "IMG_0002.jpg" … "IMG_0290.jpg"');
+      expect(preview).toContain(
+        '13 files: "IMG_0002.jpg" → "2024-03/IMG_0002.jpg" … "IMG_0290.jpg"',
+      );
       expect(await snapshot(root)).toEqual(before);
       const done = String(await use(moveFile, files, request));
       expect(done).toMatch(
@@ -63,14 +65,14 @@ describe("patterns", () => {
     await utimes(at("in/2024/Report (1).final.pdf"), new Date(), new Date(2023, 0, 5, 7, 9));
     const move = (source: string, destination: string) =>
       use(copyFile, files, { source, destination });
-    await move("in/(**)/Report \\((?)\\)(*).pdf", "out/$1/$2$3/{stem}-$2.{ext}");
+    await move("in/**/Report (?)*.pdf", "out/$1/$2$3/{stem}-$2.{ext}");
     expect(await list("out/2024/1.final")).toEqual(["Report (1).final-1.pdf"]);
     await move("in/*/*.{pdf,txt}", "times/{mtime:yyyy-MM-dd HH.mm} $$ $0");
     expect(await list("times")).toEqual(["2023-01-05 07.09 $ Report (1).final.pdf"]);
     await move("in/*/*", "flat/");
     expect(await list("flat")).toEqual(["Report (1).final.pdf"]);
     await mkdir(at("there"));
-    await move("in/[0-9]*/(Report|Letter)*", "there");
+    await move("in/[0-9]*/{Report,Letter}*", "there");
     expect(await list("there")).toEqual(["Report (1).final.pdf"]);
   });
 
@@ -111,18 +113,16 @@ describe("patterns", () => {
     expect(await snapshot(root)).toEqual(before);
   });
 
-  it("captures only groups if there are any, and treats other parentheses as literal", async () => {
+  it("treats parentheses as literal", async () => {
     const { files, put, list } = await scratch();
     for (const name of ["IMG_20250103.jpg", "list (1).txt", "list 1.txt"])
       await put(`in/${name}`, name);
     const copy = (source: string, destination: string) =>
       use(copyFile, files, { source, destination });
-    await copy("in/IMG_????(??)*.jpg", "months/$1/$0");
+    await copy("in/IMG_????????.jpg", "months/$5$6/$0");
     expect(await list("months")).toEqual(["01"]);
     await copy("in/* (1).*", "copies/$1.$2");
     expect(await list("copies")).toEqual(["list.txt"]);
-    await copy("in/(*) (1).txt", "groups/$1");
-    expect(await list("groups")).toEqual(["list"]);
   });
 
   it("refuses one destination for many files, with how to put them into it", async () => {
@@ -133,7 +133,7 @@ describe("patterns", () => {
       use(moveFile, files, { source: "*.txt", destination: "texts" }),
     ).rejects.toMatchObject({
       message: '"texts" is one path for 2 files.',
-      hint: "To put them into it, write texts/$0.",
+      hint: "To put them into it, write texts/$0; to number them, write {n}.",
     });
     expect(await list()).toEqual(["a.txt", "b.txt"]);
   });
@@ -166,15 +166,14 @@ describe("patterns", () => {
     await expect(move("*.txt", "x/{size}")).rejects.toThrow("{size} in destination is unknown");
     await expect(move("*.txt", "x/{mtime:YYYY}")).rejects.toMatchObject({ kind: "invalid" });
     await expect(move("*.jpg", "x/$0")).rejects.toMatchObject({ kind: "not_found" });
-    await expect(move("(*.jpg", "x/$0")).rejects.toThrow("not closed");
   });
 
-  it("matches in time proportional to the pattern and the name", async () => {
+  it("refuses a pattern that could take forever", async () => {
     const { files, put } = await scratch();
     await put(`${"a".repeat(200)}.txt`, "a");
     const source = `${"*a".repeat(40)}*b`;
     await expect(use(moveFile, files, { source, destination: "x/$0" })).rejects.toMatchObject({
-      kind: "not_found",
+      kind: "invalid",
     });
   });
 });
@@ -233,10 +232,10 @@ describe("plans", () => {
     expect(await snapshot(root)).toEqual(before);
   });
 
-  it.each([true, false])(
-    "takes everything back if a move fails in the middle (journal: %s)",
-    async (journal) => {
-      const { files, put, root, another } = await scratch({ journal });
+  it.each([30, 0])(
+    "takes everything back if a move fails in the middle (--journal-days %i)",
+    async (journalDays) => {
+      const { files, put, root, another } = await scratch({ journalDays });
       for (const name of ["a", "b", "c"]) await put(name, name);
       const moves = ["a", "b", "c"].map((source) => ({ source, destination: `to/${source}` }));
       const planned = await files.plan({ action: "move", moves, overwrite: false });
@@ -245,7 +244,7 @@ describe("plans", () => {
       const before = await snapshot(root);
       await expect(files.runPlan(planned, {})).rejects.toMatchObject({ kind: "conflict" });
       expect(await snapshot(root)).toEqual(before);
-      expect((await another().changes({ limit: 10, maxChars: 1_000 })).changes).toEqual([]);
+      expect(await another().changes()).toEqual([]);
     },
   );
 
@@ -269,15 +268,13 @@ describe("plans", () => {
       hint: expect.stringContaining("skip_changed"),
     });
     const id = /change (\w{9}-\w{6})/.exec(String(refusal))?.[1] ?? "";
-    expect(
-      (await files.changes({ limit: 10, maxChars: 1_000 })).changes.map(({ change }) => change.id),
-    ).toContain(id);
+    expect((await files.changes()).map(({ id }) => id)).toContain(id);
     expect(await list("to")).toEqual(["f33", "f35"]);
     expect(await list()).toHaveLength(26);
   });
 
-  it("takes back copies, too, without a journal", async () => {
-    const { files, put, root } = await scratch({ journal: false });
+  it("takes back copies, too, if nothing is kept", async () => {
+    const { files, put, root } = await scratch({ journalDays: 0 });
     for (const name of ["a", "b", "d/e"]) await put(name, name);
     const moves = ["a", "d", "b"].map((source) => ({ source, destination: `to/${source}` }));
     const planned = await files.plan({ action: "copy", moves, overwrite: false });
@@ -380,37 +377,6 @@ describe("plans", () => {
     expect(await read("a")).toBe("a");
     await use(undoChange, files, { id: changeOf(answer) });
     expect(await snapshot(root)).toEqual(before);
-  });
-
-  it("reads the changes of older versions", async () => {
-    const { files, put, journalDirectory, at, read } = await scratch();
-    const path = await put("old.txt", "new");
-    const { receipt } = await files.write({
-      path,
-      content: "newer",
-      mode: "overwrite",
-      create_parents: false,
-    });
-    const id = "000000001-abcdef";
-    const effect = {
-      kind: "moved",
-      from: at("was"),
-      to: path,
-      after: { type: "moved file", size: 5, mtime_ms: 0 },
-    };
-    const change = {
-      id,
-      time: "2026-01-01T00:00:00.000Z",
-      action: "move",
-      path: at("was"),
-      destination: path,
-    };
-    const record = { ...change, effect: { ...effect, displaced: false, uncovered: false } };
-    await writeFile(`${journalDirectory}/${id}.0.json`, JSON.stringify(record));
-    await utimes(path, 0, 0);
-    await use(undoChange, files, { id });
-    expect(await read("was")).toBe("newer");
-    expect(receipt?.changeId).toBeDefined();
   });
 
   it("reports progress", async () => {

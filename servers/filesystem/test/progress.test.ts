@@ -31,7 +31,6 @@ async function reports(step: number): Promise<Record<string, number[]>> {
   await record("names", (call) => use(searchFiles, files, { path: ".", pattern: "*" }, call));
   await record("text", (call) => use(searchText, files, { pattern: "text" }, call));
   await record("count", (call) => use(getFileInfo, files, { path: "." }, call));
-  await record("summary", (call) => use(getFileInfo, files, { path: ".", summary: true }, call));
   clock.mockRestore();
   return done;
 }
@@ -48,5 +47,5 @@ it("reports the progress of searches, trees and counts that take longer than a s
 });
 
 it("reports nothing about what is done at once", async () => {
-  expect(await reports(0)).toEqual({ tree: [], names: [], text: [], count: [], summary: [] });
+  expect(await reports(0)).toEqual({ tree: [], names: [], text: [], count: [] });
 });

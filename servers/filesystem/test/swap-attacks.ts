@@ -52,7 +52,15 @@ export function resistsSwaps(count: { reads: number; writes: number; timeoutMs?:
       await mkdir(outside);
       await writeFile(join(outside, "secret.txt"), SECRET);
       connected = await connectInMemory(server, {
-        args: [root, "--no-journal", "--journal-dir", join(top, "state"), "--confirm", "never"],
+        args: [
+          root,
+          "--journal-days",
+          "0",
+          "--journal-dir",
+          join(top, "state"),
+          "--confirm",
+          "never",
+        ],
       });
     });
     afterEach(async () => {

@@ -1,21 +1,18 @@
 import { onTestFinished } from "vitest";
-import { Documents } from "../src/files/read/documents.ts";
-import type { TextFound } from "../src/files/search/result-pages.ts";
-import { type TextSearch, textSearcher } from "../src/files/search/search-text.ts";
-import { ThreadPool } from "../src/files/threads/thread-pool.ts";
+import { closeFiles, openFiles } from "../src/files/files.ts";
+import type { TextMatches } from "../src/files/search/answer.ts";
+import { searchText } from "../src/files/search/search.ts";
 import type { Tree } from "./tree.ts";
 
-export type Search = (request: Partial<TextSearch>) => Promise<TextFound>;
+export type TextSearch = Parameters<typeof searchText>[1];
+export type Search = (request: Partial<TextSearch>) => Promise<TextMatches>;
 
 /** Searches a tree with the tool's defaults; its threads end with the test. */
 export function searcherOf(tree: Tree, ignored: readonly string[] = []): Search {
-  const threads = new ThreadPool();
-  const searcher = textSearcher(tree.guard, ignored, new Documents(threads));
-  onTestFinished(async () => {
-    await Promise.all([searcher.close(), threads.close()]);
-  });
+  const files = openFiles({ guard: tree.guard, ignored });
+  onTestFinished(() => closeFiles(files));
   return (request) =>
-    searcher.search({
+    searchText(files, {
       path: tree.root,
       pattern: "x",
       literal: false,
@@ -30,7 +27,7 @@ export function searcherOf(tree: Tree, ignored: readonly string[] = []): Search 
 }
 
 /** The lines below the root in the form `path:line:text`. */
-export function lines(tree: Tree, { files }: TextFound): string[] {
+export function lines(tree: Tree, { files }: TextMatches): string[] {
   return files.flatMap(({ path, matches }) =>
     (matches ?? []).map(({ line, text }) => `${path.slice(tree.root.length + 1)}:${line}:${text}`),
   );

@@ -80,3 +80,10 @@ export async function snapshot(directory: string): Promise<Record<string, string
   }
   return found;
 }
+
+/** The lines of a listing, and what its last line says. */
+export function listed(answer: string) {
+  const lines = answer.split("\n");
+  const facts = lines.pop() ?? "";
+  return { lines, facts, cursor: /cursor="([^"]+)"/.exec(facts)?.[1] };
+}

@@ -15,6 +15,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { DirectoryAllowlist } from "./directories.ts";
 import { hasProc } from "./open.ts";
 import { createPathGuard, withHidden } from "./path-guard.ts";
+import { copyTree } from "./tree.ts";
 
 const verifications = hasProc() ? (["proc", "portable"] as const) : (["portable"] as const);
 
@@ -63,7 +64,10 @@ describe.each(verifications)("hidden places (%s)", (verification) => {
     ];
     onTestFinished(() => from.close());
     onTestFinished(() => to.close());
-    await guard.copyTree(from, { parent: to, name: "copy", path: join(root, "copy") });
+    await copyTree(
+      { directory: await guard.walk(from), name: ".", path: join(root, "dir") },
+      { directory: await guard.walk(to), name: "copy", path: join(root, "copy") },
+    );
     expect(await readdir(join(root, "copy"))).toEqual(["other"]);
   });
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { type BigIntStats, lstatSync, renameSync, unlinkSync } from "node:fs";
+import { type BigIntStats, lstatSync, renameSync, type Stats, unlinkSync } from "node:fs";
 import {
   access,
   constants,
@@ -14,12 +14,19 @@ import {
   symlink,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { walkedDirectory } from "./below.ts";
 import { openEntry, withEntry } from "./entries.ts";
 import { explain } from "./explain.ts";
 import { fold, isInside } from "./names.ts";
 import { errorCode, pathError, pathFailure, quote, specialFile } from "./path-errors.ts";
-import { copyTree, type Inventory, removeTree } from "./tree.ts";
-import { type GuardContext, type GuardedPlace, type Identity, isSame } from "./types.ts";
+import { copyTree, type Inventory, removeTree, type TreeEntry } from "./tree.ts";
+import {
+  type GuardContext,
+  type GuardedPlace,
+  type Identity,
+  isSame,
+  type Opener,
+} from "./types.ts";
 import { whileHeld } from "./while-held.ts";
 
 /** See `PathGuard.move`. */
@@ -98,33 +105,39 @@ async function moveAcross(
 ): Promise<void> {
   const { parent, path } = target;
   const name = temporaryName();
-  const copy = { parent, name, path, entry: parent.entry(name) };
+  const place = { parent, name, path, entry: parent.entry(name) };
+  const original = await treeEntry(source, opener);
+  const copy = await treeEntry(place, opener);
   let copied: Inventory;
   try {
-    copied = await copyTree(source, copy, opener);
-    await renameEntry(
-      { place: copy, stat: await lstat(copy.entry, { bigint: true }) },
-      target,
-      overwrite,
-    );
+    copied = await copyTree(original, copy);
+    const moved = { place, stat: await lstat(place.entry, { bigint: true }) };
+    await renameEntry(moved, target, overwrite);
   } catch (error) {
-    await removeTree(copy, opener).catch(() => {});
+    await removeTree(copy).catch(() => {});
     throw error;
   }
   try {
-    await removeTree(source, opener, copied);
+    await removeTree(original, copied);
   } catch (error) {
     const what = `${quote(source.path)} was copied to ${quote(path)}, but the original could not be fully removed.`;
     throw pathFailure("source_remains", what, { cause: error });
   }
 }
 
+async function treeEntry(place: Moved["place"], opener: Opener): Promise<TreeEntry> {
+  const { parent, name, path } = place;
+  return { directory: await walkedDirectory(parent, opener), name, path };
+}
+
 /**
  * A unique name that nobody can guess, for our incomplete copy. Never for the user's files: old files with such a name
  * are removed.
+ *
+ * @param extension another one than `tmp` for what must stay even if this process is killed
  */
-export function temporaryName(): string {
-  return `.refmcp-${randomBytes(9).toString("base64url")}.tmp`;
+export function temporaryName(extension = "tmp"): string {
+  return `.refmcp-${randomBytes(9).toString("base64url")}.${extension}`;
 }
 
 interface Moved {
@@ -223,6 +236,34 @@ async function moveFile({ place, stat }: Moved, target: GuardedPlace): Promise<v
     unlinkIfSame(target.entry, made);
     throw error;
   }
+}
+
+/**
+ * Moves an entry of our own directory to a place on the same file system, which must be free.
+ *
+ * @param replaced the file that is there; it must be unchanged, and is replaced
+ * @throws ToolError `conflict`; the operating system's error
+ */
+export async function moveInto(
+  entry: string,
+  target: GuardedPlace,
+  replaced?: Stats,
+): Promise<void> {
+  const { parent, path } = target;
+  await parent.verify();
+  const stat = await lstat(entry, { bigint: true });
+  const place = { parent, name: "", path, entry };
+  if (replaced !== undefined)
+    await whileHeld(path, () => {
+      const now = lstatSync(target.entry, { throwIfNoEntry: false });
+      const isSameFile = now?.ino === replaced.ino && now.dev === replaced.dev;
+      if (!isSameFile || now.size !== replaced.size || now.mtimeMs !== replaced.mtimeMs)
+        throw pathError("changed_meanwhile", path);
+      renameSync(entry, target.entry);
+    });
+  else if (stat.isDirectory()) await moveDirectory(place, target.entry);
+  else await moveFile({ place, stat }, target);
+  await parent.verify();
 }
 
 /** Whether `entry` is what it was when its identity was read. */

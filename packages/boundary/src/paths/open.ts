@@ -14,7 +14,7 @@ import {
   statSync,
 } from "node:fs";
 import { type FileHandle, open as openHandle } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { directoryAround, type FileSystemKind, fileSystemKind } from "./check.ts";
 import { explain } from "./explain.ts";
@@ -83,45 +83,8 @@ export async function openUnlinked(
   }
 }
 
-const own = new WeakSet<GuardedDirectory>();
-
-/**
- * A private directory outside the allowed ones, such as a journal, from and to which trees can be copied. Its path comes from
- * the server itself, never from an argument.
- */
-export function ownDirectory(path: string): GuardedDirectory {
-  const directory = {
-    path,
-    realPath: path,
-    stat: statSync(path),
-    directory: { path, realPath: path, source: "argument" as const, writable: true },
-    entry(name: string) {
-      if (name !== "") checkEntryName(name);
-      return join(path, name);
-    },
-    verify: async () => {},
-    close: async () => {},
-  };
-  own.add(directory);
-  return directory;
-}
-
-/** Opens files and directories below a private directory; there is nothing to verify, but links are not followed. */
-const ownOpener: Opener = {
-  async openFile(path, asked) {
-    const handle = await openUnlinked(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-    const { directory } = ownDirectory(join(path, ".."));
-    return { handle, path: asked, realPath: path, stat: await handle.stat(), directory };
-  },
-  openDirectory: async (path) => ownDirectory(path),
-};
-
-export function openerBelow(parent: GuardedDirectory, opener: Opener): Opener {
-  return own.has(parent) ? ownOpener : opener;
-}
-
 /** The first bytes of a local file are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
-export const SMALL_BYTES = 64 * 1024;
+const SMALL_BYTES = 64 * 1024;
 
 const readLater = promisify(read);
 const readWhole = promisify(readFile);

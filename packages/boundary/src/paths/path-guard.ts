@@ -1,16 +1,15 @@
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { Line } from "../line.ts";
+import { type WalkedDirectory, walkedDirectory } from "./below.ts";
 import { directoryAround, locate } from "./check.ts";
 import { entryExists, makeDirectories, openEntry, readLinkAt } from "./entries.ts";
 import { storedPath } from "./explain.ts";
 import { moveEntry } from "./move.ts";
 import { hasProc, openDirectoryAt, openFileAt, procOpener } from "./open.ts";
 import { portableOpener } from "./open-portable.ts";
-import { type CopyTreeOptions, copyTree, type Inventory, removeTree } from "./tree.ts";
 import type {
   AllowedDirectories,
-  DirectoryEntry,
   GuardContext,
   GuardedDirectory,
   GuardedFile,
@@ -84,14 +83,8 @@ export interface PathGuard {
    * directory. Allowed directories and their ancestors cannot be moved (`denied`, `allowed_directory`).
    */
   move(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
-  /** See `copyTree` of tree.ts. Either side may be in a directory of `ownDirectory`. */
-  copyTree(
-    from: DirectoryEntry | GuardedDirectory,
-    to: DirectoryEntry,
-    options?: CopyTreeOptions,
-  ): Promise<Inventory>;
-  /** Removes an entry with everything below it; links are removed, never followed. */
-  removeTree(entry: DirectoryEntry): Promise<void>;
+  /** The directory for a walk, or to copy or remove something in it with `copyTree` and `removeTree`. */
+  walk(directory: GuardedDirectory): Promise<WalkedDirectory>;
 }
 
 /** The same allowed directories without places that a guard must never access. */
@@ -134,8 +127,7 @@ export function createPathGuard(
     createDirectory: async (path) => makeDirectories(await resolve(path), context),
     move: async (from, to, options = {}) =>
       moveEntry(await resolve(from), await resolve(to), options, context),
-    copyTree: (from, to, options) => copyTree(from, to, opener, options),
-    removeTree: (entry) => removeTree(entry, opener),
+    walk: (directory) => walkedDirectory(directory, opener),
     readLink: async (path) => readLinkAt(await resolve(path), context),
   };
 }

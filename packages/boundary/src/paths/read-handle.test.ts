@@ -9,7 +9,10 @@ import {
   refusal,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import { hasProc, LocalFile, procOpener, SMALL_BYTES } from "./open.ts";
+import { hasProc, LocalFile, procOpener } from "./open.ts";
+
+/** The first bytes are read without the thread pool. */
+const SMALL_BYTES = 64 * 1024;
 
 /** On Linux always a local file system. */
 const place = "/dev/shm";

@@ -9,10 +9,10 @@ import {
   verifications,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import { ownDirectory, procOpener } from "./open.ts";
+import { ownDirectory, walkedDirectory } from "./below.ts";
+import { procOpener } from "./open.ts";
 import { portableOpener } from "./open-portable.ts";
-import { copyTree, removeTree } from "./tree.ts";
-import type { DirectoryEntry } from "./types.ts";
+import { copyTree, removeTree, type TreeEntry } from "./tree.ts";
 
 const openers = { proc: procOpener, portable: portableOpener };
 
@@ -32,27 +32,28 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
   async function spots(...names: string[]) {
     const opener = openers[verification](workspace.allowed);
     const parent = await opener.openDirectory(workspace.root, workspace.root);
+    const directory = await walkedDirectory(parent, opener);
     const made = names.map(
-      (name): DirectoryEntry => ({ parent, name, path: join(workspace.root, name) }),
+      (name): TreeEntry => ({ directory, name, path: join(workspace.root, name) }),
     );
-    return { opener, parent, made };
+    return { parent, made };
   }
 
   it("are copied and removed with their symlinks, which are not followed", async () => {
-    const { opener, parent, made } = await spots("tree", "copy");
+    const { parent, made } = await spots("tree", "copy");
     const [tree, copy] = made;
     if (tree === undefined || copy === undefined) throw new Error("No spots.");
-    const inventory = await copyTree(tree, copy, opener);
+    const inventory = await copyTree(tree, copy);
     expect([...inventory.keys()].sort()).toEqual(["", "/link", "/sub", "/sub/x"]);
     expect(await namesBelow(join(workspace.root, "copy"))).toEqual(["link", "sub", "sub/x"]);
-    await removeTree(tree, opener, inventory);
+    await removeTree(tree, inventory);
     expect(await namesBelow(workspace.root)).toEqual([
       "copy",
       "copy/link",
       "copy/sub",
       "copy/sub/x",
     ]);
-    await removeTree(copy, opener);
+    await removeTree(copy);
     expect(await namesBelow(workspace.root)).toEqual([]);
     await parent.close();
   });
@@ -78,33 +79,33 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
       "tree/sub/x",
     ],
   ])("keep what %s since it was copied", async (_, change, kept) => {
-    const { opener, parent, made } = await spots("tree", "copy");
+    const { parent, made } = await spots("tree", "copy");
     const [tree, copy] = made;
     if (tree === undefined || copy === undefined) throw new Error("No spots.");
-    const inventory = await copyTree(tree, copy, opener);
+    const inventory = await copyTree(tree, copy);
     await change(workspace.root);
-    expect(await refusal(removeTree(tree, opener, inventory))).toMatchObject({ kind: "conflict" });
+    expect(await refusal(removeTree(tree, inventory))).toMatchObject({ kind: "conflict" });
     expect(await namesBelow(workspace.root)).toContain(kept);
     await parent.close();
   });
 
   it("are copied to and from our own directory, without following symlinks there", async () => {
-    const { opener, parent, made } = await spots("tree", "back");
+    const { parent, made } = await spots("tree", "back");
     const [tree, back] = made;
     if (tree === undefined || back === undefined) throw new Error("No spots.");
     const own = ownDirectory(workspace.outside);
-    const image = { parent: own, name: "image", path: join(workspace.outside, "image") };
+    const image = { directory: own, name: "image", path: join(workspace.outside, "image") };
     execFileSync("mkfifo", [join(workspace.root, "tree", "pipe")]);
-    expect(await refusal(copyTree(tree, image, opener))).toMatchObject({ code: "special_file" });
-    await removeTree(image, opener);
+    expect(await refusal(copyTree(tree, image))).toMatchObject({ code: "special_file" });
+    await removeTree(image);
     const skipped: string[] = [];
-    await copyTree(tree, image, opener, { skipped: (key) => skipped.push(key) });
+    await copyTree(tree, image, { skipped: (key) => skipped.push(key) });
     expect(skipped).toEqual(["/pipe"]);
-    await copyTree(image, back, opener);
+    await copyTree(image, back);
     expect(await namesBelow(join(workspace.root, "back"))).toEqual(["link", "sub", "sub/x"]);
-    await removeTree(image, opener);
+    await removeTree(image);
     const signal = AbortSignal.abort(new Error("taken back"));
-    await expect(copyTree(tree, image, opener, { signal })).rejects.toThrow("taken back");
+    await expect(copyTree(tree, image, { signal })).rejects.toThrow("taken back");
     await parent.close();
   });
 });

@@ -1,35 +1,46 @@
-import { type BigIntStats, constants } from "node:fs";
 import {
-  chmod,
-  chown,
-  copyFile,
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readlink,
-  rmdir,
-  symlink,
-  unlink,
-  utimes,
-} from "node:fs/promises";
+  type BigIntStats,
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  fsyncSync,
+  futimesSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  read,
+  readlinkSync,
+  rmdirSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+} from "node:fs";
+import { copyFile, open } from "node:fs/promises";
 import { join } from "node:path";
-import { hasProc, openerBelow, openUnlinked, SMALL_BYTES } from "./open.ts";
-import { pathError, specialFile } from "./path-errors.ts";
-import {
-  type DirectoryEntry,
-  type GuardedDirectory,
-  type GuardedFile,
-  isSame,
-  type Opener,
-} from "./types.ts";
+import { promisify } from "node:util";
+import { TimeSlices } from "../time-slices.ts";
+import { openBelow, type WalkedDirectory } from "./below.ts";
+import { errorCode, pathError, specialFile } from "./path-errors.ts";
+import { isSame } from "./types.ts";
 import { whileHeld } from "./while-held.ts";
+
+/** An entry of an opened directory, which may not exist. */
+export interface TreeEntry {
+  readonly directory: WalkedDirectory;
+  readonly name: string;
+  /** What to call it in errors. */
+  readonly path: string;
+}
 
 /** The stat of each path in a tree; the tree's root is "". */
 export type Inventory = Map<string, BigIntStats>;
 
-export interface CopyTreeOptions {
+interface CopyOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * False for a copy next to the original, which gets the mode but not the owner and times, and is not synced file by
@@ -42,239 +53,235 @@ export interface CopyTreeOptions {
   progress?(entries: number): void;
 }
 
+/** A file of this size or more is copied in the thread pool, and piece by piece, so that it can be cancelled. */
+const LARGE_BYTES = 1024 * 1024;
+
 /**
- * Copies an entry and everything below it to a path that must be free. Links are copied as links, never followed. Every
- * directory is opened and compared with the listed one before anything in it is touched.
+ * Copies an entry and everything below it to a path that must be free. Links are copied as links, never followed. It
+ * works in short synchronous slices, between which other calls are answered.
  *
- * @returns the copied entries, with their state before they were read
- * @throws ToolError `denied` for a device, FIFO or socket, `conflict` if the source changes while it is read
+ * @returns the entries, also those that were skipped, with their state before they were read
+ * @throws ToolError `denied` for a device, FIFO or socket, `conflict` if the source changes while it is read; the
+ *   operating system's error, `EEXIST` if something is at the target; the signal's reason
  */
 export async function copyTree(
-  from: DirectoryEntry | GuardedDirectory,
-  to: DirectoryEntry,
-  opener: Opener,
-  options: CopyTreeOptions = {},
+  from: TreeEntry,
+  to: TreeEntry,
+  options: CopyOptions = {},
 ): Promise<Inventory> {
-  const copying = new TreeCopy(opener, options);
-  if ("parent" in from) await copying.entry(from, to, "");
-  else await copying.directory(from, await lstat(from.entry(""), { bigint: true }), to, "");
-  return copying.inventory;
-}
+  const slices = new TimeSlices(options.signal);
+  const inventory: Inventory = new Map();
+  await copy(from, to, "");
+  return inventory;
 
-class TreeCopy {
-  readonly inventory: Inventory = new Map();
-  readonly #opener: Opener;
-  readonly #options: CopyTreeOptions;
-
-  constructor(opener: Opener, options: CopyTreeOptions) {
-    this.#opener = opener;
-    this.#options = options;
+  async function copy(source: TreeEntry, target: TreeEntry, key: string): Promise<void> {
+    if (slices.due()) await slices.rest();
+    const path = source.directory.entry(source.name);
+    const stat = lstatSync(path, { bigint: true });
+    if (stat.isDirectory()) await copyDirectory(source, stat, target, key);
+    else if (stat.isSymbolicLink())
+      symlinkSync(readlinkSync(path), target.directory.entry(target.name));
+    else if (stat.isFile()) await copyContent(source, stat, target, options);
+    else if (options.skipped === undefined) throw specialFile(source.path, stat);
+    else options.skipped(key);
+    inventory.set(key, stat);
+    options.progress?.(inventory.size);
   }
 
-  async entry(from: DirectoryEntry, to: DirectoryEntry, key: string): Promise<void> {
-    const { signal, skipped } = this.#options;
-    signal?.throwIfAborted();
-    const source = from.parent.entry(from.name);
-    const stat = await lstat(source, { bigint: true });
-    if (stat.isDirectory())
-      return inside(from, stat, this.#opener, (children) =>
-        this.directory(children, stat, to, key),
-      );
-    if (stat.isSymbolicLink()) await symlink(await readlink(source), to.parent.entry(to.name));
-    else if (stat.isFile()) await this.#file(from, stat, to);
-    else if (skipped === undefined) throw specialFile(from.path, stat);
-    else return skipped(key);
-    this.#done(key, stat);
-  }
-
-  async directory(
-    children: GuardedDirectory,
+  async function copyDirectory(
+    source: TreeEntry,
     stat: BigIntStats,
-    to: DirectoryEntry,
+    target: TreeEntry,
     key: string,
   ): Promise<void> {
-    const target = to.parent.entry(to.name);
-    await mkdir(target, 0o700);
-    const made = await lstat(target, { bigint: true });
-    await inside(to, made, this.#opener, async (copies) => {
-      for (const name of (await readdir(children.entry(""))).sort()) {
-        if (this.#opener.hidden?.hides(join(children.realPath, name))) continue;
-        const path = join(children.path, name);
-        const at = (parent: GuardedDirectory): DirectoryEntry => ({ parent, name, path });
-        await this.entry(at(children), at(copies), `${key}/${name}`);
-      }
-      await this.#keepAttributes(attributesOf(copies.entry("")), stat);
-    });
-    this.#done(key, stat);
-  }
-
-  /** @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict` */
-  async #file(from: DirectoryEntry, seen: BigIntStats, to: DirectoryEntry): Promise<void> {
-    const { attributes, signal } = this.#options;
-    const requireSame = (now: BigIntStats) => {
-      if (!isSame(now, seen) || now.mtimeNs !== seen.mtimeNs || now.size !== seen.size)
-        throw pathError("changed_meanwhile", from.path);
-    };
-    const opener = openerBelow(from.parent, this.#opener);
-    const source = await opener.openFile(from.parent.entry(from.name), from.path);
-    try {
-      requireSame(await source.handle.stat({ bigint: true }));
-      const target = await copyData(source, to.parent.entry(to.name), signal);
-      try {
-        requireSame(await source.handle.stat({ bigint: true }));
-        await this.#keepAttributes(target, seen);
-        if (attributes !== false) await target.sync();
-      } finally {
-        await target.close();
-      }
-    } finally {
-      await source.handle.close();
-    }
-  }
-
-  /** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
-  async #keepAttributes(target: Attributed, stat: BigIntStats): Promise<void> {
-    const mode = Number(stat.mode);
-    if (this.#options.attributes === false) return target.chmod(mode & 0o777);
-    const isOwnerKept = await target.chown(Number(stat.uid), Number(stat.gid)).then(
-      () => true,
-      () => false,
+    mkdirSync(target.directory.entry(target.name), 0o700);
+    await inside(source, stat, (children) =>
+      inside(target, undefined, async (copies) => {
+        for (const { name } of entriesOf(children, source.path)) {
+          const at = (directory: WalkedDirectory, { path }: TreeEntry) => {
+            return { directory, name, path: join(path, name) };
+          };
+          await copy(at(children, source), at(copies, target), `${key}/${name}`);
+        }
+        setAttributes(directoryAt(copies.entry(".")), stat, options);
+      }),
     );
-    await target.chmod(mode & (isOwnerKept ? 0o7777 : 0o777));
-    await target.utimes(Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000);
-  }
-
-  #done(key: string, stat: BigIntStats): void {
-    this.inventory.set(key, stat);
-    this.#options.progress?.(this.inventory.size);
   }
 }
 
-type Attributed = Pick<FileHandle, "chmod" | "chown" | "utimes">;
+/** Opens the directory at `at`, if it still is the one that `stat` describes. */
+async function inside(
+  { directory, name, path }: TreeEntry,
+  stat: BigIntStats | undefined,
+  work: (children: WalkedDirectory) => Promise<void>,
+): Promise<void> {
+  const children = directory.child(name);
+  if (children === "unreadable") throw pathError("eacces", path);
+  if (children === "gone") throw pathError("changed_meanwhile", path);
+  try {
+    const isSwapped =
+      stat !== undefined && !isSame(lstatSync(children.entry("."), { bigint: true }), stat);
+    if (isSwapped) throw pathError("changed_meanwhile", path);
+    await work(children);
+  } finally {
+    children.close();
+  }
+}
 
-const attributesOf = (path: string): Attributed => ({
-  chmod: (mode) => chmod(path, mode),
-  chown: (uid, gid) => chown(path, uid, gid),
-  utimes: (atime, mtime) => utimes(path, atime, mtime),
+function entriesOf(directory: WalkedDirectory, path: string) {
+  const entries = directory.entries();
+  if (entries === undefined) throw pathError("eacces", path);
+  return entries;
+}
+
+/** @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict` */
+async function copyContent(
+  { directory, name, path }: TreeEntry,
+  seen: BigIntStats,
+  target: TreeEntry,
+  { attributes = true, signal }: CopyOptions,
+): Promise<void> {
+  const fd = openBelow(directory.entry(""), name);
+  if (fd === undefined) throw pathError("changed_meanwhile", path);
+  try {
+    const requireSame = () => {
+      const now = fstatSync(fd, { bigint: true });
+      if (!isSame(now, seen) || now.mtimeNs !== seen.mtimeNs || now.size !== seen.size)
+        throw pathError("changed_meanwhile", path);
+    };
+    requireSame();
+    const to = target.directory.entry(target.name);
+    await copyData(fd, Number(seen.size), to, signal);
+    requireSame();
+    // The copy has the mode of the original.
+    if (attributes || (seen.mode & 0o7000n) !== 0n) {
+      const copied = openSync(to, COPIED_FLAGS);
+      try {
+        setAttributes(fileAt(copied), seen, { attributes });
+        if (attributes) fsyncSync(copied);
+      } finally {
+        closeSync(copied);
+      }
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Windows sets times only through a descriptor that may write. */
+const COPIED_FLAGS =
+  process.platform === "win32" ? constants.O_RDWR : constants.O_RDONLY | constants.O_NOFOLLOW;
+
+/**
+ * Copies the content and mode of an open file to a new file. It shares the blocks of the original where the file system
+ * can (reflink).
+ *
+ * @throws the signal's reason; the operating system's error, `EEXIST` if something is there
+ */
+export async function copyData(
+  fd: number,
+  size: number,
+  target: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { COPYFILE_EXCL, COPYFILE_FICLONE } = constants;
+  // The descriptor's path cannot be redirected.
+  const source = process.platform === "linux" ? `/proc/self/fd/${fd}` : undefined;
+  if (source !== undefined && size < LARGE_BYTES)
+    return copyFileSync(source, target, COPYFILE_EXCL | COPYFILE_FICLONE);
+  if (source !== undefined && (await isCloned(source, target))) return;
+  const copied = await open(target, "wx", 0o600);
+  try {
+    await copied.chmod(fstatSync(fd).mode & 0o777);
+    const buffer = Buffer.allocUnsafe(LARGE_BYTES);
+    for (let position = 0; ; ) {
+      signal?.throwIfAborted();
+      const { bytesRead } = await readLater(fd, buffer, 0, buffer.length, position);
+      if (bytesRead === 0) return;
+      // Each call continues where the previous one ended.
+      await copied.writeFile(buffer.subarray(0, bytesRead));
+      position += bytesRead;
+    }
+  } finally {
+    await copied.close();
+  }
+}
+
+const readLater = promisify(read);
+
+async function isCloned(source: string, target: string): Promise<boolean> {
+  const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
+  try {
+    await copyFile(source, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    return true;
+  } catch (error) {
+    if (errorCode(error) === "EEXIST") throw error;
+    return false;
+  }
+}
+
+interface Attributed {
+  chown(uid: number, gid: number): void;
+  chmod(mode: number): void;
+  utimes(atime: number, mtime: number): void;
+}
+
+const fileAt = (fd: number): Attributed => ({
+  chown: (uid, gid) => fchownSync(fd, uid, gid),
+  chmod: (mode) => fchmodSync(fd, mode),
+  utimes: (atime, mtime) => futimesSync(fd, atime, mtime),
 });
+
+const directoryAt = (path: string): Attributed => ({
+  chown: (uid, gid) => chownSync(path, uid, gid),
+  chmod: (mode) => chmodSync(path, mode),
+  utimes: (atime, mtime) => utimesSync(path, atime, mtime),
+});
+
+/** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
+function setAttributes(copied: Attributed, stat: BigIntStats, { attributes }: CopyOptions): void {
+  const mode = Number(stat.mode);
+  if (attributes === false) {
+    copied.chmod(mode & 0o777);
+    return;
+  }
+  let isOwnerKept = true;
+  try {
+    copied.chown(Number(stat.uid), Number(stat.gid));
+  } catch {
+    isOwnerKept = false;
+  }
+  copied.chmod(mode & (isOwnerKept ? 0o7777 : 0o777));
+  copied.utimes(Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000);
+}
 
 /**
  * Removes an entry and everything below it; links are removed, never followed.
  *
  * @param expected the entries to remove, which must be unchanged; anything else stops the removal with `conflict`.
- * Default: whatever is there.
- * @param key the entry's key in `expected`.
+ *   Default: whatever is there.
  */
-export async function removeTree(
-  at: DirectoryEntry,
-  opener: Opener,
-  expected?: Inventory,
-  key = "",
-): Promise<void> {
-  const entry = at.parent.entry(at.name);
-  const stat = await lstat(entry, { bigint: true });
-  if (expected !== undefined && !isUnchanged(stat, expected.get(key)))
-    throw pathError("changed_meanwhile", at.path);
-  if (!stat.isDirectory()) {
-    await whileHeld(at.path, () => unlink(entry));
-    return;
+export async function removeTree(at: TreeEntry, expected?: Inventory): Promise<void> {
+  const slices = new TimeSlices(undefined);
+  await remove(at, "");
+
+  async function remove(at: TreeEntry, key: string): Promise<void> {
+    if (slices.due()) await slices.rest();
+    const entry = at.directory.entry(at.name);
+    const stat = lstatSync(entry, { bigint: true });
+    if (expected !== undefined && !isUnchanged(stat, expected.get(key)))
+      throw pathError("changed_meanwhile", at.path);
+    if (!stat.isDirectory()) return whileHeld(at.path, () => unlinkSync(entry));
+    await inside(at, stat, async (directory) => {
+      for (const { name } of entriesOf(directory, at.path))
+        await remove({ directory, name, path: join(at.path, name) }, `${key}/${name}`);
+    });
+    await whileHeld(at.path, () => rmdirSync(entry));
   }
-  await inside(at, stat, opener, async (children) => {
-    for (const name of (await readdir(children.entry(""))).sort()) {
-      const child = { parent: children, name, path: join(at.path, name) };
-      await removeTree(child, opener, expected, `${key}/${name}`);
-    }
-  });
-  await whileHeld(at.path, () => rmdir(entry));
 }
 
-/**
- * A directory's times change as its entries are removed, which are compared one by one. A file's change time changes
- * when another hard link to it is removed.
- */
+/** A directory's own time changes with its entries, which are checked one by one. */
 function isUnchanged(now: BigIntStats, then: BigIntStats | undefined): boolean {
   if (then === undefined || !isSame(now, then)) return false;
   return now.isDirectory() || (now.mtimeNs === then.mtimeNs && now.size === then.size);
-}
-
-/** Opens the directory at `at`, if it still is the one that `stat` describes. */
-async function inside(
-  at: DirectoryEntry,
-  stat: BigIntStats,
-  opener: Opener,
-  work: (directory: GuardedDirectory) => Promise<void>,
-): Promise<void> {
-  const directory = await openerBelow(at.parent, opener).openDirectory(
-    at.parent.entry(at.name),
-    at.path,
-  );
-  try {
-    if (!isSame(await lstat(directory.entry(""), { bigint: true }), stat))
-      throw pathError("changed_meanwhile", at.path);
-    await work(directory);
-    await directory.verify();
-  } finally {
-    await directory.close();
-  }
-}
-
-const CHUNK_BYTES = 256 * 1024;
-const ZEROS = Buffer.alloc(CHUNK_BYTES);
-
-/**
- * Copies the content of an open file to a new file at `target`, which is returned open. It shares the blocks of the
- * original where the file system can (reflink); elsewhere, chunks of zeros in a sparse file remain holes.
- *
- * @throws the signal's reason; the operating system's error, `EEXIST` if something is there
- */
-export async function copyData(
-  source: GuardedFile,
-  target: string,
-  signal?: AbortSignal,
-): Promise<FileHandle> {
-  if (source.stat.size > SMALL_BYTES && (await isCloned(source, target)))
-    return openUnlinked(target, constants.O_RDWR);
-  const handle = await open(target, "wx", 0o600);
-  try {
-    const { blocks, size } = source.stat;
-    const isSparse = size > SMALL_BYTES && blocks * 512 < size;
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (let position = 0; ; ) {
-      signal?.throwIfAborted();
-      const { bytesRead } = await source.handle.read(buffer, 0, CHUNK_BYTES, position);
-      if (bytesRead === 0) break;
-      const bytes = buffer.subarray(0, bytesRead);
-      if (!isSparse || !bytes.equals(ZEROS.subarray(0, bytesRead)))
-        await writeAll(handle, bytes, position);
-      position += bytesRead;
-    }
-    if (isSparse) await handle.truncate(size);
-    return handle;
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
-async function writeAll(target: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let at = 0; at < bytes.length; ) {
-    const { bytesWritten } = await target.write(bytes, at, bytes.length - at, position + at);
-    at += bytesWritten;
-  }
-}
-
-async function isCloned({ handle, realPath }: GuardedFile, target: string): Promise<boolean> {
-  // The descriptor's path cannot be redirected; elsewhere, what was cloned is compared afterwards.
-  const from = hasProc() ? `/proc/self/fd/${handle.fd}` : realPath;
-  const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
-  try {
-    await copyFile(from, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
-  } catch {
-    return false;
-  }
-  if (hasProc()) return true;
-  const now = await lstat(realPath, { bigint: true }).catch(() => undefined);
-  if (now !== undefined && isSame(now, await handle.stat({ bigint: true }))) return true;
-  await unlink(target);
-  return false;
 }

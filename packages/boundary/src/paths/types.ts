@@ -81,16 +81,12 @@ export interface GuardedDirectory extends Guarded {
   close(): Promise<void>;
 }
 
-/** An entry of an opened directory, which may not exist. */
-export interface DirectoryEntry {
+/** An entry of a verified directory, which may not exist. Close the parent. */
+export interface GuardedPlace {
   readonly parent: GuardedDirectory;
   readonly name: string;
   /** The requested absolute path, normalized. */
   readonly path: string;
-}
-
-/** An entry of a verified directory. Close the parent. */
-export interface GuardedPlace extends DirectoryEntry {
   /** `parent.entry(name)`. */
   readonly entry: string;
   /** lstat of the entry (a link is not followed), or undefined if nothing is there. */

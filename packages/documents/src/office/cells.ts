@@ -3,33 +3,22 @@ export const columnNumber = (letters: string): number =>
   [...letters.toUpperCase()].reduce((number, letter) => number * 26 + letter.charCodeAt(0) - 64, 0);
 
 /** 1, 2, … 26, 27 as A, B, … Z, AA. */
-export function columnName(number: number): string {
+function columnName(number: number): string {
   let name = "";
   for (let rest = number; rest > 0; rest = Math.floor((rest - 1) / 26))
     name = String.fromCharCode(65 + ((rest - 1) % 26)) + name;
   return name;
 }
 
-/** The first and last column with a value, from 1; undefined if there is none. */
-export function columnsOf(
-  rows: readonly (readonly string[])[],
-): { first: number; last: number } | undefined {
-  let first = Number.MAX_SAFE_INTEGER;
-  let last = 0;
-  for (const row of rows) {
-    const from = row.findIndex((cell) => cell !== "");
-    if (from < 0) continue;
-    first = Math.min(first, from + 1);
-    last = Math.max(last, row.findLastIndex((cell) => cell !== "") + 1);
-  }
-  return last === 0 ? undefined : { first, last };
-}
-
 /** Rows with their number and cells, separated by tabs, below the columns' letters. Empty rows are left out. */
 export function gridText(rows: readonly (readonly string[])[]): string {
-  const columns = columnsOf(rows);
-  if (columns === undefined) return "(empty)";
-  const { first, last } = columns;
+  const filled = rows.filter((row) => row.some((cell) => cell !== ""));
+  if (filled.length === 0) return "(empty)";
+  const least = (from: number, row: readonly string[]) =>
+    Math.min(from, row.findIndex((cell) => cell !== "") + 1);
+  const most = (to: number, row: readonly string[]) =>
+    Math.max(to, row.findLastIndex((cell) => cell !== "") + 1);
+  const [first, last] = [filled.reduce(least, Number.MAX_SAFE_INTEGER), filled.reduce(most, 0)];
   const letters = Array.from({ length: last - first + 1 }, (_, index) => columnName(first + index));
   const lines = [["row", ...letters].join("\t")];
   for (const [index, row] of rows.entries()) {

@@ -1,6 +1,6 @@
 import { strFromU8 } from "fflate";
 import { type Document, DocumentError } from "../document.ts";
-import { all, first, type Parts, partName, textIn, xmlOf } from "../xml.ts";
+import { all, factIn, first, type Parts, partName, xmlOf } from "../xml.ts";
 
 const MAX_NAME = 100;
 
@@ -12,11 +12,9 @@ const MAX_NAME = 100;
 export function epubDocument(parts: Parts): Document {
   const encryption = xmlOf(parts, "META-INF/encryption.xml");
   // Fonts are often encrypted without protecting the text.
-  const isLocked =
-    encryption !== undefined &&
-    all(encryption, "enc:CipherReference")
-      .concat(all(encryption, "CipherReference"))
-      .some(({ attribs }) => /\.x?html?$/i.test(attribs.URI ?? ""));
+  const isLocked = ["enc:CipherReference", "CipherReference"]
+    .flatMap((name) => (encryption === undefined ? [] : all(encryption, name)))
+    .some(({ attribs }) => /\.x?html?$/i.test(attribs.URI ?? ""));
   if (isLocked) throw new DocumentError("it is encrypted (DRM)");
   const container = xmlOf(parts, "META-INF/container.xml");
   const main = (container && first(container, "rootfile")?.attribs["full-path"]) ?? "";
@@ -31,15 +29,11 @@ export function epubDocument(parts: Parts): Document {
     return part === undefined ? [] : [strFromU8(part)];
   });
   if (chapters.length === 0) throw new DocumentError("it has no chapters");
-  const of = (name: string) => {
-    const element = first(book, name);
-    return (element && textIn(element).trim()) || undefined;
-  };
   return {
     label: "EPUB book",
     unit: "chapter",
     parts: chapters.map((html) => ({ name: titleOf(html), html: bodyOf(html) })),
-    facts: { title: of("dc:title"), creator: of("dc:creator") },
+    facts: { title: factIn(book, "dc:title"), creator: factIn(book, "dc:creator") },
   };
 }
 
@@ -52,9 +46,6 @@ const bodyOf = (html: string): string => {
 
 function titleOf(html: string): string {
   const found = /<h[1-3](?:\s[^<>]*)?>([\s\S]{0,2000}?)<\/h[1-3]>/i.exec(html)?.[1];
-  return (found ?? "")
-    .replace(/<[^<>]*>/g, " ")
-    .replace(/\s+/g, " ")
-    .trim()
-    .slice(0, MAX_NAME);
+  const text = (found ?? "").replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
+  return text.trim().slice(0, MAX_NAME);
 }

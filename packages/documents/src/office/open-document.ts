@@ -1,11 +1,12 @@
 import { type Document, DocumentError, type DocumentPart } from "../document.ts";
 import {
   all,
+  elementsIn,
   escaped,
+  factIn,
   first,
   type Parts,
   tableOf,
-  textIn,
   type XmlElement,
   xmlOf,
 } from "../xml.ts";
@@ -15,17 +16,8 @@ const MAX_CELLS = 5_000_000;
 const MAX_ROWS = 1_048_576;
 
 /** What is not shown: comments, deleted text, form controls, declarations and drawings' copies. */
-const HIDDEN = new Set([
-  "office:annotation",
-  "office:forms",
-  "text:tracked-changes",
-  "text:sequence-decls",
-  "text:variable-decls",
-  "text:user-field-decls",
-  "table:shapes",
-  "table:calculation-settings",
-  "draw:object-ole",
-]);
+const HIDDEN =
+  /^(?:office:(?:annotation|forms)|text:(?:tracked-changes|.*-decls)|table:(?:shapes|calculation-settings)|draw:object-ole)$/;
 
 /**
  * A text document, spreadsheet or presentation (ISO/IEC 26300).
@@ -40,11 +32,11 @@ export function openDocument(parts: Parts): Document {
   const body = content && first(content, "office:body");
   if (body === undefined) throw new DocumentError("it has no content");
   const meta = xmlOf(parts, "meta.xml");
-  const of = (name: string) => {
-    const element = meta && first(meta, name);
-    return (element && textIn(element).trim()) || undefined;
+  const facts = {
+    title: factIn(meta, "dc:title"),
+    creator: factIn(meta, "dc:creator"),
+    modified: factIn(meta, "dc:date"),
   };
-  const facts = { title: of("dc:title"), creator: of("dc:creator"), modified: of("dc:date") };
   const sheets = first(body, "office:spreadsheet");
   if (sheets !== undefined)
     return { label: "OpenDocument spreadsheet", unit: "sheet", parts: sheetsIn(sheets), facts };
@@ -63,7 +55,7 @@ function htmlOf(node: XmlElement): string {
   let html = "";
   for (const child of node.children) {
     if ("data" in child && child.type === "text") html += escaped(String(child.data));
-    if (child.type !== "tag" || HIDDEN.has(child.name)) continue;
+    if (child.type !== "tag" || HIDDEN.test(child.name)) continue;
     html += elementHtml(child);
   }
   return html;
@@ -106,21 +98,18 @@ function elementHtml(element: XmlElement): string {
 
 /** The rows of a table itself, not those of tables in its cells. */
 function rowsOf(table: XmlElement): XmlElement[] {
-  return childrenOf(table).flatMap((child) => {
+  return elementsIn(table).flatMap((child) => {
     if (child.name === "table:table-row") return [child];
     return /^table:table-(?:header-rows|rows|row-group)$/.test(child.name) ? rowsOf(child) : [];
   });
 }
 
-const childrenOf = (element: XmlElement): XmlElement[] =>
-  element.children.filter((child): child is XmlElement => child.type === "tag");
-
 const cellsOf = (row: XmlElement): XmlElement[] =>
-  childrenOf(row).filter(({ name }) => /^table:(?:covered-)?table-cell$/.test(name));
+  elementsIn(row).filter(({ name }) => /^table:(?:covered-)?table-cell$/.test(name));
 
 function sheetsIn(spreadsheet: XmlElement): DocumentPart[] {
   let cells = 0;
-  const tables = childrenOf(spreadsheet).filter(({ name }) => name === "table:table");
+  const tables = elementsIn(spreadsheet).filter(({ name }) => name === "table:table");
   return tables.map((table) => {
     const rows: string[][] = [];
     // Empty rows and cells count only if something follows them: a sheet usually ends with a million of them.

@@ -1,6 +1,7 @@
 import type { DocumentPart } from "../document.ts";
 import {
   all,
+  elementsIn,
   escaped,
   first,
   type Parts,
@@ -23,7 +24,7 @@ interface Slide {
 
 /**
  * The slides of a presentation as HTML (ECMA-376, part 1, 19 and 20): for each its title as a heading, then texts,
- * tables, diagrams, alternative texts of images and the speaker's notes, in the order of the slide.
+ * tables, alternative texts of images and the speaker's notes, in the order of the slide.
  */
 export function slidesOf(parts: Parts): DocumentPart[] {
   const main = "ppt/presentation.xml";
@@ -79,9 +80,6 @@ function shapesHtml(tree: XmlElement, slide: Slide): string {
     .join("");
 }
 
-const elementsIn = (element: XmlElement): XmlElement[] =>
-  element.children.filter((child): child is XmlElement => child.type === "tag");
-
 function textHtml(shape: XmlElement, slide: Slide): string {
   const place = first(shape, "p:ph");
   const type = place && (place.attribs.type ?? "obj");
@@ -133,13 +131,10 @@ function runsHtml(paragraph: XmlElement, { relations }: Slide): string {
       if (run.name === "a:br") return "<br>";
       const text = [...all(run, "a:t"), ...all(run, "m:t")].map(textOf).join("");
       const style = first(run, "a:rPr");
-      const link =
-        style && relations.get(first(style, "a:hlinkClick")?.attribs["r:id"] ?? "")?.target;
-      const strong =
-        style?.attribs.b === "1" && text.trim() !== "" ? `<b>${escaped(text)}</b>` : escaped(text);
-      return link !== undefined && /^https?:/i.test(link)
-        ? `<a href="${escaped(link)}">${strong}</a>`
-        : strong;
+      const id = style && first(style, "a:hlinkClick")?.attribs["r:id"];
+      const link = relations.get(id ?? "")?.target ?? "";
+      const isLink = /^https?:/i.test(link);
+      return isLink ? `<a href="${escaped(link)}">${escaped(text)}</a>` : escaped(text);
     })
     .join("");
 }
@@ -159,11 +154,5 @@ function frameHtml(frame: XmlElement, slide: Slide): string {
         ),
       ),
     );
-  const id = first(frame, "dgm:relIds")?.attribs["r:dm"] ?? "";
-  const diagram = xmlOf(slide.parts, slide.relations.get(id)?.target ?? "");
-  return diagram === undefined
-    ? ""
-    : all(diagram, "a:p")
-        .map((one) => `<p>${runsHtml(one, slide)}</p>`)
-        .join("");
+  return "";
 }

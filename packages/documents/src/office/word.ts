@@ -45,6 +45,7 @@ export function marginsHtml(parts: Parts): string {
 
 /** Characters around the parts of a formula, as in Unicode's linear format (Unicode Technical Note 28). */
 const FORMULA_SIGNS: Readonly<Record<string, readonly [begin: string, end: string]>> = {
+  d: ["(", ")"],
   num: ["(", ")/"],
   den: ["(", ")"],
   sup: ["^(", ")"],
@@ -54,20 +55,9 @@ const FORMULA_SIGNS: Readonly<Record<string, readonly [begin: string, end: strin
 
 /** Turns formulas into runs of text, because mammoth omits them. */
 function withFormulas(xml: string): string {
-  const run = (text: string): string => (text === "" ? "" : `<w:r><w:t>${text}</w:t></w:r>`);
-  const attributeOf = (tags: string, name: string): string | undefined =>
-    new RegExp(`<m:${name} m:val="([^"<>]*)"`).exec(tags)?.[1];
-  const ends: string[] = [];
-  return xml.replace(
-    /<m:d>(?:<m:dPr>[\s\S]{0,1000}?<\/m:dPr>)?|<(\/?)m:([a-z]+)[^<>]*>/gi,
-    (tags: string, close: string | undefined, name: string | undefined) => {
-      if (name === "r" || name === "t") return `<${close}w:${name}>`;
-      if (name === "d") return run(ends.pop() ?? "");
-      const isPlain = tags === `<${close}m:${name}>`;
-      const sign = isPlain ? FORMULA_SIGNS[name ?? ""]?.[close === "/" ? 1 : 0] : undefined;
-      if (name !== undefined) return run(sign ?? attributeOf(tags, "chr") ?? "");
-      ends.push(attributeOf(tags, "endChr") ?? ")");
-      return run(attributeOf(tags, "begChr") ?? "(");
-    },
-  );
+  return xml.replace(/<(\/?)m:([a-z]+)[^<>]*>/gi, (_, close: string, name: string) => {
+    if (name === "r" || name === "t") return `<${close}w:${name}>`;
+    const sign = FORMULA_SIGNS[name]?.[close === "" ? 0 : 1] ?? "";
+    return sign === "" ? "" : `<w:r><w:t>${sign}</w:t></w:r>`;
+  });
 }

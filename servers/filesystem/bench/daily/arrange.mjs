@@ -234,11 +234,8 @@ export const arranging = [
       "mkdir duplicates; find . -maxdepth 1 -type f -exec sha256sum {} + | sort | awk 'seen[$1]++{print substr($0,67)}' | while IFS= read -r f; do mv -n \"$f\" duplicates/; done; ls duplicates",
     ],
     async ours(agent) {
-      const text = await agent.call("get_file_info", {
-        path: agent.at("Downloads"),
-        summary: true,
-      });
-      const moves = ourDuplicates(text).map((name) => ({
+      const doubled = await officialDuplicates(agent);
+      const moves = doubled.map(([name = ""]) => ({
         source: join("Downloads", name),
         destination: join("Downloads/duplicates", name),
       }));
@@ -341,7 +338,7 @@ export const arranging = [
     ],
     async ours(agent) {
       const pattern = 'citation_author" content="[^"]*"';
-      const request = { path: agent.at(PAPERS), pattern, mode: "matches", limit: 1000 };
+      const request = { path: agent.at(PAPERS), pattern, limit: 1000 };
       const text = await agent.call("search_text", request);
       /** @type {string[][]} */
       const found = [];
@@ -415,9 +412,4 @@ async function deleteAndRestore(agent, world, path) {
   if (world.names(dirname(path)).includes(basename(path)))
     throw new Error(`${path} was not deleted.`);
   return agent.call("undo_change", { id: agent.change });
-}
-
-/** One of each group of a summary's duplicates. @param {string} text @returns {string[]} */
-function ourDuplicates(text) {
-  return [...text.matchAll(/^ {2}\d+ × [\d.]+ \w+: "(.*?)", "/gm)].map(([, name = ""]) => name);
 }

@@ -110,7 +110,7 @@ export const finding = [
     },
     commander: async (agent) =>
       (await agent.sh("", "du -s */ | sort -rn | head -5")).replaceAll(/^\d+\s+/gm, ""),
-    ours: ["get_file_info", { path: "~", summary: true }],
+    ours: ["get_file_info", { path: "~" }],
   },
   {
     name: "find the 40 duplicates in the downloads",
@@ -120,7 +120,7 @@ export const finding = [
       "Downloads",
       "find . -type f -exec sha256sum {} + | sort | uniq -w64 -D | cut -c69-",
     ],
-    ours: ["get_file_info", { path: "~/Downloads", summary: true }],
+    ours: async (agent) => (await officialDuplicates(agent)).flat().join("\n"),
   },
   {
     name: "count files and folders of a backup",
@@ -192,7 +192,7 @@ export const finding = [
         await agent.sh(LEGAL, "grep -oh '\\[[A-Z][a-z]* [A-Z][a-z]*:' agreement_v[5-8].txt"),
       ),
     async ours(agent) {
-      const request = { path: agent.at(LEGAL), glob: "agreement_v{5,6,7,8}.txt", mode: "matches" };
+      const request = { path: agent.at(LEGAL), glob: "agreement_v{5,6,7,8}.txt" };
       return countComments(
         await agent.call("search_text", { ...request, pattern: "\\[\\w+ \\w+:", limit: 1000 }),
       );

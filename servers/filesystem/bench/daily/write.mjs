@@ -38,13 +38,10 @@ export const writing = [
       "split -l 600 --numeric-suffixes=1 -a 1 --additional-suffix=.txt novel.txt 'part '; ls",
     ],
     async ours(agent) {
-      await agent.call("get_file_info", { path: agent.at(NOVEL) });
       for (const i of [0, 1, 2]) {
-        const part = { path: agent.at(NOVEL), from: 600 * i + 1, to: 600 * (i + 1) };
-        await agent.call("write_file", {
-          path: agent.at(TEXTS, `part ${i + 1}.txt`),
-          parts: [part],
-        });
+        const range = { offset: 600 * i + 1, limit: 600 };
+        const text = await agent.call("read_text_file", { path: agent.at(NOVEL), ...range });
+        await write(agent, `${TEXTS}/part ${i + 1}.txt`, text);
       }
     },
   },
@@ -63,13 +60,11 @@ export const writing = [
       );
     },
     commander: [TEXTS, "sed -n 1000,1200p novel.txt > passage.txt"],
-    ours: [
-      "write_file",
-      {
-        path: `~/${TEXTS}/passage.txt`,
-        parts: [{ path: `~/${NOVEL}`, from: 1_000, to: 1_200 }],
-      },
-    ],
+    async ours(agent) {
+      const range = { offset: 1_000, limit: 201 };
+      const text = await agent.call("read_text_file", { path: agent.at(NOVEL), ...range });
+      await write(agent, `${TEXTS}/passage.txt`, text);
+    },
   },
   {
     name: "append a line to a log of 60 MB",

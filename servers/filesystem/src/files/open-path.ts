@@ -1,7 +1,7 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
-import { failure, named } from "./messages.ts";
+import { failure, named } from "./errors.ts";
 
 /** Runs `work` with the opened file, and closes it. */
 export async function withFile<Result>(
@@ -90,4 +90,20 @@ export function orRefused(error: unknown): undefined {
 export async function notThere(guard: PathGuard, path: string): Promise<never> {
   await (await guard.openFile(path)).handle.close();
   throw failure("just_created", `${named(path)} was just created by another program.`);
+}
+
+/** Returns the missing directories of a path, outermost first; each directory is looked up once. */
+export function missingDirectories(guard: PathGuard) {
+  const known = new Map<string, readonly string[]>();
+  return async function find(path: string): Promise<readonly string[]> {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const isThere = guard.contains(path) && (await guard.exists(path));
+    const directory = isThere ? await guard.openDirectory(path).catch(orNothing) : undefined;
+    await directory?.close();
+    const isTop = dirname(path) === path;
+    const missing = directory === undefined && !isTop ? [...(await find(dirname(path))), path] : [];
+    known.set(path, missing);
+    return missing;
+  };
 }

@@ -15,12 +15,12 @@ import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { watch } from "chokidar";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { MAX_WATCHED, QUIET_MS, watchersOf } from "./watch.ts";
+import { MAX_WATCHED, QUIET_MS, Watchers } from "./watch.ts";
 
 let top = "";
 let root = "";
 let allowed: DirectoryAllowlist;
-let watchers: ReturnType<typeof watchersOf>;
+let watchers: Watchers;
 
 beforeEach(async () => {
   top = await realpath(await mkdtemp(join(tmpdir(), "refmcp-watch-")));
@@ -30,7 +30,7 @@ beforeEach(async () => {
     configured: [{ path: root, source: "argument" }],
     mode: "narrow",
   });
-  watchers = watchersOf(createPathGuard(allowed));
+  watchers = new Watchers(createPathGuard(allowed));
 });
 
 afterEach(async () => {
@@ -55,7 +55,7 @@ async function passes(path: string, act: () => Promise<void>): Promise<void> {
     configured: [{ path: root, source: "argument" }],
     mode: "off",
   });
-  const others = watchersOf(createPathGuard(everything));
+  const others = new Watchers(createPathGuard(everything));
   let events = 0;
   await others.watch(path, () => {
     events += 1;
@@ -65,7 +65,7 @@ async function passes(path: string, act: () => Promise<void>): Promise<void> {
   await others.close();
 }
 
-describe("ReturnType<typeof watchersOf>", () => {
+describe("Watchers", () => {
   it("sees a growing log, even after it is replaced or deleted and recreated", async () => {
     const log = join(root, "app.log");
     await writeFile(log, "start\n");

@@ -2,56 +2,59 @@ import { join } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { FSWatcher } from "chokidar";
-import { failure } from "./messages.ts";
+import { failure } from "./errors.ts";
 import { directoryAt, placeOf, withFile } from "./open-path.ts";
 
 /** Maximum files and directories watched at once, since each uses a system handle. */
 export const MAX_WATCHED = 256;
 /** Events within this time, in milliseconds, are merged. */
 export const QUIET_MS = 100;
-const POLL_MS = 1000;
+const POLL_MS = 1_000;
 
 /**
- * Watches single files and directories inside the bound. It never watches a tree, which would take many seconds and
- * hundreds of megabytes for 100,000 files.
+ * Watches single files and directories inside the allowed directories. It never watches a tree, which would take many
+ * seconds and hundreds of megabytes for 100,000 files.
  */
-export function watchersOf(guard: PathGuard) {
-  const open = new Set<() => Promise<void>>();
+export class Watchers {
+  readonly #guard: PathGuard;
+  readonly #open = new Set<() => Promise<void>>();
   /** Watches that are being opened, so that concurrent calls cannot exceed the limit. */
-  let opening = 0;
-  return {
-    /**
-     * Calls `changed` when the file, or an entry of the directory itself, changes, appears or disappears. The file need
-     * not exist yet, but its directory must.
-     *
-     * @returns the function that stops it.
-     * @throws ToolError `too_large` beyond the limit, and what the guard throws.
-     */
-    async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
-      if (open.size + opening >= MAX_WATCHED) {
-        const count = `${MAX_WATCHED} files and directories`;
-        throw failure("too_many_watched", `${count} are already being watched.`);
-      }
-      opening += 1;
-      try {
-        const realPath = await watchedPath(guard, path);
-        const stop = await start(guard, realPath, changed);
-        open.add(stop);
-        return async () => {
-          open.delete(stop);
-          await stop();
-        };
-      } finally {
-        opening -= 1;
-      }
-    },
+  #opening = 0;
 
-    async close(): Promise<void> {
-      const stops = [...open];
-      open.clear();
-      await Promise.all(stops.map((stop) => stop()));
-    },
-  };
+  constructor(guard: PathGuard) {
+    this.#guard = guard;
+  }
+
+  /**
+   * Calls `changed` when the file, or an entry of the directory itself, changes, appears or disappears. The file need
+   * not exist yet, but its directory must.
+   *
+   * @returns the function that stops it
+   * @throws ToolError `too_large` beyond the limit, and what the guard throws
+   */
+  async watch(path: string, changed: () => void): Promise<() => Promise<void>> {
+    if (this.#open.size + this.#opening >= MAX_WATCHED) {
+      const count = `${MAX_WATCHED} files and directories`;
+      throw failure("too_many_watched", `${count} are already being watched.`);
+    }
+    this.#opening += 1;
+    try {
+      const stop = await start(this.#guard, await watchedPath(this.#guard, path), changed);
+      this.#open.add(stop);
+      return async () => {
+        this.#open.delete(stop);
+        await stop();
+      };
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  async close(): Promise<void> {
+    const stops = [...this.#open];
+    this.#open.clear();
+    await Promise.all(stops.map((stop) => stop()));
+  }
 }
 
 /** The real path of a file or directory, or the one that a missing file would get. */
@@ -75,54 +78,41 @@ async function start(
   changed: () => void,
 ): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
+  let isStopped = false;
   const onEvent = () => {
-    // The allowed directories may have narrowed since; changes outside it are not reported.
-    if (stopped || timer !== undefined || !guard.contains(realPath)) return;
+    // The allowed directories may have narrowed since; changes outside are not reported.
+    if (isStopped || timer !== undefined || !guard.contains(realPath)) return;
     timer = setTimeout(() => {
       timer = undefined;
       changed();
     }, QUIET_MS);
     timer.unref();
   };
-  let watcher = await openWatcher(realPath, false, onEvent);
+  const open = async (usePolling: boolean): Promise<FSWatcher> => {
+    const { watch } = await import("chokidar");
+    const options = { depth: 0, followSymlinks: false, ignoreInitial: true };
+    const system = { ignorePermissionErrors: true, usePolling, interval: POLL_MS };
+    const watcher = watch(realPath, { ...options, ...system }).on("all", onEvent);
+    await new Promise<void>((resolve) => {
+      watcher.once("ready", resolve).once("error", () => resolve());
+    });
+    return watcher;
+  };
+  let watcher = await open(false);
   watcher.on("error", () => {
-    if (stopped) return;
+    if (isStopped) return;
     const failed = watcher;
     failed.removeAllListeners().on("error", () => undefined);
     void failed.close();
     // Watching fails if the system's limit is reached or the file system sends no events.
-    void openWatcher(realPath, true, onEvent).then((polling) => {
+    void open(true).then((polling) => {
       watcher = polling.on("error", () => undefined);
-      if (stopped) void polling.close();
+      if (isStopped) void polling.close();
     });
   });
   return async () => {
-    stopped = true;
+    isStopped = true;
     clearTimeout(timer);
     await watcher.close();
   };
-}
-
-async function openWatcher(
-  path: string,
-  usePolling: boolean,
-  onEvent: () => void,
-): Promise<FSWatcher> {
-  const { watch } = await import("chokidar");
-  const watcher = watch(path, {
-    depth: 0,
-    followSymlinks: false,
-    ignoreInitial: true,
-    ignorePermissionErrors: true,
-    persistent: true,
-    usePolling,
-    interval: POLL_MS,
-  });
-  watcher.on("all", onEvent);
-  await new Promise<void>((resolve) => {
-    watcher.once("ready", resolve);
-    watcher.once("error", () => resolve());
-  });
-  return watcher;
 }

@@ -3,7 +3,8 @@ import { pathToFileURL } from "node:url";
 import { sized } from "@refmcp/boundary/answer";
 import { resource } from "../context.ts";
 import { textTypeOf } from "../files/read/file-kinds.ts";
-import { resourceQuery } from "../files/read/resource.ts";
+import { completePath, readTail, readWhole, resourceQuery } from "../files/read/resource.ts";
+import { newestFiles } from "../files/tree/newest-files.ts";
 
 /** `file:///` and the rest of an absolute path: on Windows the rest begins with the drive. */
 const absolute = (path: string) => (/^[A-Za-z]:/.test(path) ? path : `/${path}`);
@@ -11,53 +12,42 @@ const absolute = (path: string) => (/^[A-Za-z]:/.test(path) ? path : `/${path}`)
 export default resource({
   uriTemplate: "file:///{+path}{?tail}",
   name: "file",
-  title: "File or directory",
+  title: "File",
   description:
-    "A file in an allowed directory, its last lines (?tail=200), or the names in a directory. Subscribe to be notified of changes.",
+    "A file in an allowed directory, or its last lines (?tail=200). Subscribe to be notified of changes.",
   async read({ path, tail }, files) {
     const whole =
       tail === undefined
-        ? await files.readWhole(absolute(path))
-        : await files.readTail(absolute(path), tail);
+        ? await readWhole(files, absolute(path))
+        : await readTail(files, absolute(path), tail);
     return "text" in whole
       ? { text: whole.text, mimeType: whole.mime }
       : { blob: whole.bytes, mimeType: whole.mime };
   },
-  async list(files, cursor, call) {
-    const directories = files.allowedDirectories().map((directory) => ({
-      uri: pathToFileURL(directory.path).href,
-      name: basename(directory.path),
-      title: directory.path,
-      description: `An allowed directory (${directory.source}${directory.writable ? "" : ", read-only"}).`,
-      mimeType: "inode/directory",
-    }));
-    const newest = await files.newestFiles({ cursor, signal: call.signal });
-    const found = newest.files.flatMap(({ path, size, time }) => {
+  async list(files, _cursor, call) {
+    const newest = await newestFiles(files, call.signal);
+    const found = newest.flatMap(({ path, size, time }) => {
       const query = resourceQuery(path, size);
+      if (query === undefined) return [];
       const lastModified = new Date(time).toISOString();
       const facts = `${sized(size)}, modified ${lastModified}`;
-      return query === undefined
-        ? []
-        : {
-            uri: pathToFileURL(path).href + query,
-            name: basename(path),
-            title: path,
-            description: query === "" ? facts : `The last lines; ${facts}`,
-            mimeType: textTypeOf(path),
-            size,
-            annotations: { lastModified },
-          };
+      return {
+        uri: pathToFileURL(path).href + query,
+        name: basename(path),
+        title: path,
+        description: query === "" ? facts : `The last lines; ${facts}`,
+        mimeType: textTypeOf(path),
+        size,
+        annotations: { lastModified },
+      };
     });
-    return {
-      resources: [...(cursor === undefined ? directories : []), ...found],
-      ...(newest.next_cursor === undefined ? {} : { nextCursor: newest.next_cursor }),
-    };
+    return { resources: found };
   },
   complete: {
     async path(value, files) {
-      const found = await files.completePath(absolute(value));
+      const found = await completePath(files, absolute(value));
       return found.map((path) => path.replace(/^\//, ""));
     },
   },
-  watch: ({ path }, files, changed) => files.watch(absolute(path), changed),
+  watch: ({ path }, files, changed) => files.watchers.watch(absolute(path), changed),
 });

@@ -1,5 +1,4 @@
 // Written by `pnpm generate`.
-import changes from "./changes.ts";
 import file from "./file.ts";
 
-export const resources = [changes, file];
+export const resources = [file];

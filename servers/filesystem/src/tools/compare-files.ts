@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { compareAnswer } from "../files/edit/edit-answer.ts";
+import { compareFiles } from "../files/edit/compare.ts";
 
 /** Characters of an answer that are not the diff. */
 const FACTS_CHARS = 1500;
@@ -13,8 +13,8 @@ export default tool({
   view: "diff",
   toolset: "read",
   input: z.strictObject({ from: path, to: path }),
-  async run(input, files, call) {
+  run(input, files, call) {
     const maxChars = call.budget - FACTS_CHARS;
-    return compareAnswer(await files.compare({ ...input, maxChars, signal: call.signal }));
+    return compareFiles(files, { ...input, maxChars, signal: call.signal });
   },
 });

@@ -16,7 +16,7 @@ it("moves a deleted file to the journal without asking", async () => {
 });
 
 it("states the exact loss before deleting a non-empty directory", async () => {
-  const { files, put, list, another } = await scratch({ journal: false, trash: false });
+  const { files, put, list, another } = await scratch({ journalDays: 0 });
   await put("dir/a", "abc");
   await expect(use(deleteFile, files, { path: "dir" })).rejects.toMatchObject({
     hint: expect.stringContaining("recursive"),
@@ -36,7 +36,7 @@ it("states the exact loss before deleting a non-empty directory", async () => {
     fakeCall({ agrees: true }),
   );
   expect(answer).toContain(
-    "a directory with 1 file (3 B). Cannot be undone: the journal is off (--no-journal).",
+    "a directory with 1 file (3 B). Cannot be undone: nothing is kept (--journal-days 0).",
   );
   expect(await list()).toEqual([]);
 

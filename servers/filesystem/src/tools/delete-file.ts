@@ -1,29 +1,53 @@
+import { sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { path, tool } from "../context.ts";
-import { describePlan } from "../files/change/delete.ts";
-import { changeAnswer } from "../files/journal/list-changes.ts";
-import { named } from "../files/messages.ts";
+import { tool } from "../context.ts";
+import { changeAnswer, confirmLoss, deletionText, namedList } from "../files/change/answer.ts";
+import { planDeletion } from "../files/change/plan.ts";
+import { run } from "../files/change/run.ts";
+import { describe, entriesOf } from "../files/change/state.ts";
 
 export default tool({
   name: "delete_file",
   title: "Delete",
   description:
-    "Delete a file, a symlink (not its target) or a directory; undo_change restores it. " +
+    "Delete a file, a symlink (not its target) or a directory, or all files that match a glob; undo_change restores them. " +
     "For a non-empty directory set recursive.",
   effect: "destroy",
   toolset: "write",
   input: z.strictObject({
-    path,
+    path: z.string().describe("A path, or a glob for many, for example **/*.tmp."),
     recursive: z.boolean().default(false).describe("Including its contents."),
+    dryRun: z.boolean().default(false).describe("Only show what would be deleted."),
   }),
-  async run({ path, recursive }, files, call) {
-    const plan = await files.planDelete(path, { recursive, signal: call.signal });
-    if (plan.question !== undefined) await call.confirm(plan.question, plan.action);
-    const { receipt, leftover } = await files.delete(plan, call.signal);
+  async run({ path, recursive, dryRun }, files, call) {
+    const { signal } = call;
+    const plan = await planDeletion(files, path, { recursive, signal });
+    const { subject, steps, deletions } = plan;
+    const paths = deletions.map((deletion) => deletion.path);
+    const what = deletionText(deletions);
+    if (dryRun) return `Would delete ${namedList(paths)}: ${what}. Nothing was changed.`;
+    const lost = deletions.filter(
+      ({ type, content }) => type !== "directory" || entriesOf(content) > 0,
+    );
+    const [only] = lost;
+    const bytes = lost.reduce((sum, deletion) => sum + deletion.bytes, 0);
+    await confirmLoss(files, call, {
+      verb: "Delete",
+      path: subject.path,
+      count: lost.length,
+      what:
+        lost.length === 1 && only?.content !== undefined
+          ? ` and its contents: ${describe(only.content)}`
+          : ` (${sized(bytes)})`,
+    });
+    const progress = (done: number, total: number) => call.progress(done, total);
+    const { receipt, outcomes } = await run(files, subject, steps, { signal, progress });
+    const leftovers = outcomes.flatMap(({ leftover = [] }) => leftover);
     const rest =
-      leftover === undefined
+      leftovers.length === 0
         ? ""
-        : ` The system denied deleting some of it: see ${named(leftover)}.`;
-    return changeAnswer(`Deleted ${named(plan.path)}, ${describePlan(plan)}.${rest}`, receipt);
+        : ` The system denied deleting some of it: see ${namedList(leftovers)}.`;
+    const done = `Deleted ${namedList(paths)}${deletions.length === 1 ? "," : ":"} ${what}.`;
+    return changeAnswer(done + rest, receipt);
   },
 });

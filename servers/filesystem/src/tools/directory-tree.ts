@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { excludePatterns, includeIgnored, path, tool } from "../context.ts";
+import { drawTree } from "../files/tree/directory-tree.ts";
 
 export default tool({
   name: "directory_tree",
@@ -18,6 +19,6 @@ export default tool({
   }),
   run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "directories");
-    return files.tree({ ...input, budget: call.budget, signal: call.signal, progress });
+    return drawTree(files, { ...input, budget: call.budget, signal: call.signal, progress });
   },
 });

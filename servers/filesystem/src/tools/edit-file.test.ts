@@ -97,7 +97,7 @@ it("replaces regex matches, with groups, in one file and in many, after a previe
   const one = { path: "c.ts", regex: true, edits: [{ oldText: "(\\w)othing", newText: "$1" }] };
   expect(String(await use(editFile, files, one))).toContain("Replaced 1 place");
   expect(await read("c.ts")).toBe("n\n");
-  await expect(use(editFile, files, one)).rejects.toThrow(/matches no line of ".*c\.ts"/);
+  await expect(use(editFile, files, one)).rejects.toThrow(/matches nothing in ".*c\.ts"/);
   await expect(
     use(editFile, files, { ...request, edits: [{ oldText: "absent\\d", newText: "" }] }),
   ).rejects.toThrow("No file contains oldText");
@@ -105,7 +105,7 @@ it("replaces regex matches, with groups, in one file and in many, after a previe
     use(editFile, files, { ...one, edits: [{ oldText: "(", newText: "" }] }),
   ).rejects.toMatchObject({
     kind: "invalid",
-    hint: expect.stringContaining("JavaScript regular expressions"),
+    hint: expect.stringContaining("JavaScript regular expression"),
   });
 });
 

@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { expectedHash, path, tool } from "../context.ts";
-import { editAnswer, editManyAnswer } from "../files/edit/edit-answer.ts";
+import { edit, editAnswer, editMany, editManyAnswer } from "../files/edit/edit.ts";
 
 /** Characters of an answer that are not the diff. */
 const FACTS_CHARS = 1500;
@@ -42,7 +42,7 @@ export default tool({
     const request = { ...input, signal: call.signal };
     if (glob === undefined) {
       const maxChars = call.budget - FACTS_CHARS;
-      return editAnswer(await files.edit({ ...request, expected_hash, maxChars }), input.dryRun);
+      return editAnswer(await edit(files, { ...request, expected_hash, maxChars }), input.dryRun);
     }
     if (expected_hash !== undefined) {
       throw new ToolError("invalid", "expected_hash is for one file, but glob may match several.", {
@@ -51,7 +51,7 @@ export default tool({
     }
     const maxChars = Math.floor(call.budget / 2);
     const { dryRun } = input;
-    return editManyAnswer(await files.editMany({ ...request, glob, maxChars }), {
+    return editManyAnswer(await editMany(files, { ...request, glob, maxChars }), {
       dryRun,
       maxChars,
     });

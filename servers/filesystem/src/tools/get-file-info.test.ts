@@ -42,17 +42,15 @@ it("counts the files below a directory and their bytes, without following symlin
   await symlink("a.txt", at("dir/again"));
   const info = String(await use(getFileInfo, files, { path: "dir" }));
   expect(info).toMatch(
-    /\ntype: directory\nfiles: 3\ndirectories: 3\ntotal_size: 15\npermissions: /,
+    /\ntype: directory\nfiles: 3\ndirectories: 3\ntotal_size: 15\nlargest_folders: deep\/ 6 B, .git\/ 5 B\npermissions: /,
   );
 });
 
-it("summarizes a directory on request", async () => {
+it("names the largest folders", async () => {
   const { files, put } = await scratch();
   await put("dir/a.txt", "one\n");
   await put("dir/sub/b.txt", "one\n");
-  const summary = String(await use(getFileInfo, files, { path: "dir", summary: true }));
-  expect(summary).toContain("by_folder:\n  (directly in it) 4 B, 1 file\n  sub/ 4 B, 1 file\n");
-  expect(summary).toContain(
-    'duplicates: 1 group; deleting the copies frees 4 B\n  2 × 4 B: "a.txt", "sub/b.txt"',
-  );
+  await put("dir/more/c/d.txt", "one two\n");
+  const info = String(await use(getFileInfo, files, { path: "dir" }));
+  expect(info).toContain("\nlargest_folders: more/ 8 B, sub/ 4 B\n");
 });

@@ -1,24 +1,18 @@
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { infoAnswer } from "../files/read/info.ts";
-import { summaryAnswer } from "../files/read/summary.ts";
+import { getInfo } from "../files/read/info.ts";
 
 export default tool({
   name: "get_file_info",
   title: "File information",
   description:
-    "Get type, size, times, encoding, lines and hash of a file or symlink, and how much a directory contains. " +
-    "summary adds sizes by folder, kind and year, largest, oldest and newest files, and duplicates.",
+    "Get type, size, times, encoding, lines and hash of a file or symlink. " +
+    "Of a directory: how much it contains, and its largest folders.",
   effect: "read",
   toolset: "read",
-  input: z.strictObject({
-    path,
-    summary: z.boolean().default(false).describe("Summarize everything below a directory."),
-  }),
-  async run({ path, summary }, files, call) {
-    const { signal } = call;
+  input: z.strictObject({ path }),
+  run({ path }, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "entries");
-    if (summary) return summaryAnswer(await files.summarize(path, { signal, progress }));
-    return infoAnswer(await files.info(path, { signal, progress }));
+    return getInfo(files, path, { signal: call.signal, progress });
   },
 });

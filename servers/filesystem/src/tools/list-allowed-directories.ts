@@ -10,14 +10,10 @@ export default tool({
   effect: "read",
   toolset: "read",
   input: z.strictObject({}),
-  run(_input, files) {
-    const lines = files.allowedDirectories().map(({ path, source, writable, unavailable }) => {
-      const remarks = [
-        source,
-        ...(writable ? [] : ["read-only"]),
-        ...(unavailable === undefined ? [] : [unavailable]),
-      ];
-      return `${oneLine(path)} (${remarks.join(", ")})`;
+  run(_input, { guard: { allowed } }) {
+    const lines = allowed.directories().map(({ path, source, writable, unavailable }) => {
+      const remarks = [source, writable ? "" : "read-only", unavailable ?? ""];
+      return `${oneLine(path)} (${remarks.filter(Boolean).join(", ")})`;
     });
     return lines.length === 0
       ? "No directory is allowed."

@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, path, tool } from "../context.ts";
-import { listAnswer } from "../files/tree/listings.ts";
+import { listDirectory } from "../files/tree/list-directory.ts";
 
 export default tool({
   name: "list_directory_with_sizes",
@@ -19,9 +19,7 @@ export default tool({
     limit: fields.limit(200, 1000),
     cursor,
   }),
-  async run({ sortBy, ...input }, files, call) {
-    const { budget, signal } = call;
-    const listing = await files.list({ ...input, details: true, sort: sortBy, budget, signal });
-    return listAnswer(listing, true);
+  run({ sortBy: sort, ...input }, files, { budget, signal }) {
+    return listDirectory(files, { ...input, details: true, sort, budget, signal });
   },
 });

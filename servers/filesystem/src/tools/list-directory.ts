@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, path, tool } from "../context.ts";
-import { listAnswer } from "../files/tree/listings.ts";
+import { listDirectory } from "../files/tree/list-directory.ts";
 
 export default tool({
   name: "list_directory",
@@ -12,9 +12,7 @@ export default tool({
   effect: "read",
   toolset: "read",
   input: z.strictObject({ path, limit: fields.limit(200, 1000), cursor }),
-  async run(input, files, call) {
-    const { budget, signal } = call;
-    const listing = await files.list({ ...input, details: false, sort: "name", budget, signal });
-    return listAnswer(listing, false);
+  run(input, files, { budget, signal }) {
+    return listDirectory(files, { ...input, details: false, sort: "name", budget, signal });
   },
 });

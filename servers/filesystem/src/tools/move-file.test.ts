@@ -20,8 +20,8 @@ it("moves, and replaces only on request", async () => {
   expect(await read("b")).toBe("a");
 });
 
-it("asks before replacing a file that the journal cannot keep", async () => {
-  const { files, put, read } = await scratch({ journal: false, trash: false });
+it("asks before replacing a file if nothing is kept", async () => {
+  const { files, put, read } = await scratch({ journalDays: 0 });
   await put("a", "a");
   await put("b", "bb");
   const call = fakeCall();

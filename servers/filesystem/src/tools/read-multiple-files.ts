@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { tool } from "../context.ts";
-import { framed } from "../files/read/read-many.ts";
+import { framed, readMany } from "../files/read/read-many.ts";
 
 export default tool({
   name: "read_multiple_files",
@@ -15,11 +15,8 @@ export default tool({
       .min(1)
       .max(1000)
       .describe("Absolute, or relative to an allowed directory."),
-    max_chars: z.int().min(1000).max(80_000).optional().describe("Response size in characters."),
   }),
-  async run({ paths, max_chars }, files, call) {
-    return framed(
-      await files.readMany(paths, { maxChars: max_chars ?? call.budget, signal: call.signal }),
-    );
+  async run({ paths }, files, { budget: maxChars, signal }) {
+    return framed(await readMany(files, paths, { maxChars, signal }));
   },
 });

@@ -1,7 +1,7 @@
 import { HARD_ANSWER_CHARS, largeAnswers } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { tool } from "../context.ts";
-import { factsLine, onItsOwn } from "../files/read/read-text.ts";
+import { path, tool } from "../context.ts";
+import { factsLine, onItsOwn, readText, textChars } from "../files/read/read-text.ts";
 import { encodingNamed } from "../files/read/text-encoding.ts";
 
 const line = z.int().min(1).max(1_000_000_000).optional();
@@ -18,19 +18,10 @@ export default tool({
   meta: largeAnswers(HARD_ANSWER_CHARS),
   aliases: ["read_file"],
   input: z.strictObject({
-    path: z
-      .string()
-      .describe(
-        "Absolute or relative path. For a part of a document add #: a.xlsx#Sheet1, b.pdf#2-4.",
-      ),
+    path,
     head: line.describe("First lines only."),
     tail: line.describe("Last lines only."),
-    offset: z
-      .int()
-      .min(-1_000_000_000)
-      .max(1_000_000_000)
-      .optional()
-      .describe("First line, from 1; if negative, from the end."),
+    offset: line.describe("First line, from 1."),
     limit: line.describe("Maximum lines."),
     column: line.describe("First character of a long line."),
     line_numbers: z.boolean().default(false).describe("Prefix lines with number and tab."),
@@ -39,11 +30,11 @@ export default tool({
   async run({ path, line_numbers, encoding, ...range }, files, call) {
     const { head, tail, offset, limit, column } = range;
     const explicit = [head, tail, offset, limit, column].some((bound) => bound !== undefined);
-    const part = await files.readText(path, {
+    const part = await readText(files, path, {
       ...range,
       encoding: encoding === undefined ? undefined : encodingNamed(encoding),
       lineNumbers: line_numbers,
-      maxChars: files.readChars(call.budget, explicit),
+      maxChars: textChars(call.budget, explicit),
       signal: call.signal,
     });
     // Two blocks, so that programs get exactly the file's text, and the file cannot imitate the second.

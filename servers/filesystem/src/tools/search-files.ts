@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, excludePatterns, includeIgnored, path, tool } from "../context.ts";
-import { namesAnswer } from "../files/tree/listings.ts";
+import { searchNames } from "../files/tree/search-names.ts";
 
 export default tool({
   name: "search_files",
@@ -20,16 +20,15 @@ export default tool({
       .default("any")
       .describe("any, or only a file or a directory."),
     sort: z
-      .enum(["path", "mtime", "oldest", "size"])
+      .enum(["path", "mtime", "size"])
       .default("path")
       .describe("mtime: newest first; size: largest."),
     include_ignored: includeIgnored,
     limit: fields.limit(100, 1000),
     cursor,
   }),
-  async run(input, files, call) {
+  run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "entries");
-    const request = { ...input, budget: call.budget, signal: call.signal, progress };
-    return namesAnswer(await files.searchNames(request));
+    return searchNames(files, { ...input, budget: call.budget, signal: call.signal, progress });
   },
 });

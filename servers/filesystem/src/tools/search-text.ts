@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { cursor, includeIgnored, tool } from "../context.ts";
-import { searchAnswer } from "../files/search/result-pages.ts";
+import { searchAnswer } from "../files/search/answer.ts";
+import { searchText } from "../files/search/search.ts";
 
 export default tool({
   name: "search_text",
@@ -17,9 +18,9 @@ export default tool({
     literal: z.boolean().default(false).describe("The pattern is plain text."),
     ignore_case: z.boolean().default(false).describe("Case-insensitive."),
     mode: z
-      .enum(["content", "matches", "files", "counts"])
+      .enum(["content", "files", "counts"])
       .default("content")
-      .describe("content: lines; matches: matched texts; files: paths; counts: per file."),
+      .describe("content: lines; files: paths; counts: lines per file."),
     context: z.int().min(0).max(10).default(0).describe("Context lines around each match."),
     include_ignored: includeIgnored,
     limit: z.int().min(1).max(1000).default(100).describe("Lines or files."),
@@ -27,13 +28,8 @@ export default tool({
   }),
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "files searched");
-    const found = await files.searchText({
-      ...input,
-      budget: call.budget,
-      signal: call.signal,
-      progress,
-    });
-    const context = input.mode === "content" ? input.context : 0;
-    return searchAnswer(found, context, files.allowedDirectories()[0]?.path);
+    const { budget, signal } = call;
+    const found = await searchText(files, { ...input, budget, signal, progress });
+    return searchAnswer(found, input.context, files.guard.allowed.directories()[0]?.path);
   },
 });

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { tool } from "../context.ts";
-import { changeAnswer } from "../files/journal/list-changes.ts";
+import { changeAnswer } from "../files/change/answer.ts";
+import { undo } from "../files/change/undo.ts";
 
 export default tool({
   name: "undo_change",
@@ -18,7 +19,7 @@ export default tool({
   }),
   async run({ id, skip_changed: skipChanged }, files, call) {
     const progress = (done: number, total: number) => call.progress(done, total);
-    const { change, done, receipt } = await files.undo(id, {
+    const { change, done, receipt } = await undo(files, id, {
       skipChanged,
       progress,
       signal: call.signal,

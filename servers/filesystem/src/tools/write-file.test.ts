@@ -12,14 +12,14 @@ it("writes and reports the change and how to undo it", async () => {
     await use(writeFile, files, { path: "a.txt", content: "new\nmore\n" }, call),
   );
   expect(answer.replace(/\w{9}-\w{6}/, "ID").replace(/\b[0-9a-f]{16}\b/, "HASH")).toBe(
-    `Wrote "${at("a.txt")}" (9 B, utf-8, 2 lines added, 1 removed). Hash HASH. Change ID.`,
+    `Wrote "${at("a.txt")}" (9 B, utf-8). Hash HASH. Change ID.`,
   );
   expect(call.questions).toEqual([]);
   expect(await read("a.txt")).toBe("new\nmore\n");
 });
 
 it("asks before a loss that cannot be undone, and keeps the file without confirmation", async () => {
-  const { files, put, read } = await scratch({ journal: false, trash: false });
+  const { files, put, read } = await scratch({ journalDays: 0 });
   await put("a.txt", "old\n");
   for (const call of [fakeCall(), fakeCall({ agrees: false })]) {
     await expect(
@@ -36,7 +36,7 @@ it("asks before a loss that cannot be undone, and keeps the file without confirm
     { path: "a.txt", content: "new" },
     fakeCall({ agrees: true }),
   );
-  expect(agreed).toContain("Cannot be undone: the journal is off (--no-journal).");
+  expect(agreed).toContain("Cannot be undone: nothing is kept (--journal-days 0).");
   expect(await read("a.txt")).toBe("new");
 });
 

@@ -1,30 +1,19 @@
+import { sized } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { expectedHash, path, tool } from "../context.ts";
-import { writeAnswer } from "../files/edit/write.ts";
+import { confirmLoss } from "../files/change/answer.ts";
+import { replacedBytes, write, writeAnswer } from "../files/edit/write.ts";
 
 export default tool({
   name: "write_file",
   title: "Write file",
   description:
-    "Create a text file, replace its whole content, or append to it; to change a part use edit_file. " +
-    "parts are lines of a file, whose text does not pass through you.",
+    "Create a text file, replace its whole content, or append to it; to change a part use edit_file.",
   effect: "change",
   toolset: "write",
   input: z.strictObject({
     path,
-    content: z.string().optional().describe("The text; appended in the file's encoding."),
-    parts: z
-      .array(
-        z.strictObject({
-          path: z.string(),
-          from: z.int().min(1).max(1e9).optional().describe("First line, from 1."),
-          to: z.int().min(1).max(1e9).optional().describe("Last line."),
-        }),
-      )
-      .min(1)
-      .max(1000)
-      .optional()
-      .describe("Instead of content: lines of one file, joined in order."),
+    content: z.string().describe("The text; appended in the file's encoding."),
     mode: z
       .enum(["overwrite", "create", "append"])
       .default("overwrite")
@@ -33,8 +22,10 @@ export default tool({
     expected_hash: expectedHash,
   }),
   async run(input, files, call) {
-    const question = await files.overwriteQuestion(input.path, input.mode);
-    if (question !== undefined) await call.confirm(question);
-    return writeAnswer(await files.write({ ...input, signal: call.signal }));
+    const { path } = input;
+    const bytes = files.store.keeps ? 0 : await replacedBytes(files, input);
+    const count = bytes === 0 ? 0 : 1;
+    await confirmLoss(files, call, { verb: "Overwrite", path, count, what: ` (${sized(bytes)})` });
+    return writeAnswer(await write(files, { ...input, signal: call.signal }));
   },
 });

@@ -3,65 +3,20 @@ import {
   chmod,
   lstat,
   mkdir,
-  open,
-  readFile,
   readlink,
   rename,
   rm,
   stat,
   symlink,
-  truncate,
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import { hashOf } from "../read/source.ts";
+import { hashOf } from "../read/bytes.ts";
 
 describe("copy", () => {
-  it("keeps holes as holes, wherever the data is", async () => {
-    const { files, at, put } = await scratch();
-    const size = 64 * 1024 * 1024 + 5;
-    const path = await put("sparse", "begin");
-    const handle = await open(path, "r+");
-    await handle.write("middle", 3_000_001);
-    await handle.write("end", size - 3);
-    await handle.close();
-    for (const source of ["sparse", "dir/sparse"]) {
-      if (source !== "sparse") {
-        await mkdir(at("dir"));
-        await files.copy({ source: at("sparse"), destination: at(source), overwrite: false });
-      }
-      const target = source === "sparse" ? "copy" : "dir2";
-      await files.copy({
-        source: at(source === "sparse" ? source : "dir"),
-        destination: at(target),
-        overwrite: false,
-      });
-      const copied = at(source === "sparse" ? "copy" : "dir2/sparse");
-      expect((await readFile(copied)).equals(await readFile(path))).toBe(true);
-      const { blocks } = await stat(copied);
-      if (process.platform === "linux") expect(blocks * 512).toBeLessThan(1024 * 1024);
-    }
-  });
-
-  it.runIf(process.platform === "linux")(
-    "copies a sparse file of 20 GB, and undoes that",
-    async () => {
-      const { files, at, put } = await scratch();
-      await truncate(await put("disk.img", "header"), 20 * 1024 ** 3);
-      const copied = await files.copy({
-        source: at("disk.img"),
-        destination: at("copy.img"),
-        overwrite: false,
-      });
-      expect(await stat(at("copy.img"))).toMatchObject({ size: 20 * 1024 ** 3 });
-      await files.undo(copied.receipt.changeId ?? "");
-      await expect(stat(at("copy.img"))).rejects.toThrow("ENOENT");
-    },
-  );
-
   it("copies a file with its mode", async () => {
     const { files, at, put, read } = await scratch();
     await chmod(await put("a.sh", "content"), 0o750);
@@ -70,11 +25,11 @@ describe("copy", () => {
       destination: at("b.sh"),
       overwrite: false,
     });
-    expect(copied).toMatchObject({ type: "file", files: 1, bytes: 7, skipped: [] });
+    expect(copied).toMatchObject({ content: { files: 1, bytes: 7 } });
     expect(await read("b.sh")).toBe("content");
     expect((await stat(at("b.sh"))).mode & 0o777).toBe(0o750);
-    const { changes } = await files.changes({ maxChars: 1_000_000, limit: 1 });
-    expect(changes[0]?.change.effect).toMatchObject({
+    const changes = await files.changes();
+    expect(changes[0]?.steps[0]).toMatchObject({
       after: { hash: hashOf(Buffer.from("content")) },
     });
   });
@@ -97,11 +52,7 @@ describe("copy", () => {
       overwrite: false,
     });
     expect(copied).toMatchObject({
-      type: "directory",
-      files: 2,
-      directories: 1,
-      links: 2,
-      bytes: 3,
+      content: { files: 2, directories: 1, links: 2, bytes: 3 },
       skipped: ["broken", "out", "out2", "pipe"],
     });
     expect(await list("copy")).toEqual(["b", "inside", "sub", "up"]);
@@ -116,7 +67,7 @@ describe("copy", () => {
     const copy = (source: string, destination: string, overwrite = false) =>
       files.copy({ source, destination, overwrite });
     await expect(copy(at("dir"), at("dir/sub"))).rejects.toMatchObject({ kind: "invalid" });
-    await expect(copy(root, at("all"))).rejects.toMatchObject({ kind: "invalid" });
+    await expect(copy(root, at("all"))).rejects.toMatchObject({ kind: "denied" });
     await symlink("dir", at("alias"));
     await expect(copy(at("dir"), at("alias/sub"))).rejects.toMatchObject({ kind: "invalid" });
     await expect(copy(at("dir/a"), at("b"))).rejects.toMatchObject({ kind: "conflict" });
@@ -135,9 +86,8 @@ describe("copy", () => {
     await put("a", "new");
     await put("b", "old content");
     const copied = await files.copy({ source: at("a"), destination: at("b"), overwrite: true });
-    expect(copied.replaced).toBe(11);
     expect(await read("b")).toBe("new");
-    await files.undo(copied.receipt.changeId ?? "");
+    await files.undo(copied.receipt?.changeId ?? "");
     expect([await read("a"), await read("b")]).toEqual(["new", "old content"]);
   });
 
@@ -164,7 +114,7 @@ describe("copy", () => {
       await expect(copying).rejects.toThrow("abort");
     }
     expect(await list()).toEqual(["dir", "large"]);
-    expect((await files.changes({ maxChars: 1_000_000, limit: 10 })).changes).toEqual([]);
+    expect(await files.changes()).toEqual([]);
   });
 
   it("does not follow a directory that is swapped for a symlink during the operation", async () => {
@@ -196,9 +146,7 @@ describe("copy", () => {
     await put("b", "b");
     expect(
       await files.copy({ source: at("empty"), destination: at("e2"), overwrite: false }),
-    ).toMatchObject({
-      files: 0,
-    });
+    ).toMatchObject({ content: { files: 0 } });
     const both = await Promise.allSettled([
       files.copy({ source: at("a"), destination: at("c"), overwrite: false }),
       files.copy({ source: at("b"), destination: at("c"), overwrite: false }),

@@ -1,18 +1,34 @@
 import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { GuardedPlace, PathGuard } from "@refmcp/boundary";
+import { type GuardedPlace, type PathGuard, temporaryName } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
-import { counted, failure, named } from "../messages.ts";
-import { orNothing, placeOf } from "../open-path.ts";
-import { type ChangeContext, keyOf } from "./change-context.ts";
-import { hiddenName, ordinaryType } from "./delete.ts";
-import { matchedPairs } from "./pattern-pairs.ts";
+import { counted, failure, named } from "../errors.ts";
+import type { Files } from "../files.ts";
+import { missingDirectories, notThere, placeOf, withDirectory } from "../open-path.ts";
+import { MAX_PLANNED, matchedPairs, matches, type Pair } from "./pattern.ts";
+import { requireOrdinary } from "./put.ts";
+import type { Subject } from "./record.ts";
+import { type Content, contentOf, entriesOf } from "./state.ts";
+import { directoryStep, type Step } from "./step.ts";
 
-/** Maximum files that the patterns of a call may match. */
-export const MAX_PLANNED = 5_000;
 const MAX_PROBLEMS = 10;
 
-export interface PlanRequest {
+/** What a call is going to do. Everything was checked, and nothing is changed yet. */
+export interface Plan {
+  readonly subject: Subject;
+  /** In the order in which they are made. */
+  readonly steps: readonly Step[];
+  /** The files with their new paths; some of `steps` move a file twice, through a temporary name. */
+  readonly files: readonly (Pair & { readonly stat: Stats })[];
+  /** Directories that are created, outermost first. */
+  readonly parents: readonly string[];
+  /** How many files already have the wanted path. */
+  readonly unchanged: number;
+  /** How many files are replaced, their bytes, and the first of them. */
+  readonly replaced: { readonly count: number; readonly bytes: number; readonly path: string };
+}
+
+interface MoveRequest {
   readonly action: "move" | "copy";
   /** A path or a glob whose captures the destination contains; or else `moves`, which are several of both. */
   readonly source?: string | undefined;
@@ -22,120 +38,79 @@ export interface PlanRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface Pair {
-  readonly from: string;
-  readonly to: string;
-}
-
-export interface Plan {
-  readonly action: "move" | "copy";
-  readonly overwrite: boolean;
-  /** In the order in which they are made. */
-  readonly pairs: readonly Pair[];
-  /** The files with their new paths; `pairs` has some twice, which are moved through a temporary name. */
-  readonly files: readonly (Pair & { readonly stat: Stats | undefined })[];
-  /** Directories to create, outermost first. */
-  readonly parents: readonly string[];
-  /** How many files already have the wanted name. */
-  readonly unchanged: number;
-  /** How many files are replaced, their bytes, and the first of them. */
-  readonly replaced: { readonly count: number; readonly bytes: number; readonly path: string };
-}
-
 interface Checked extends Pair {
-  readonly stat: Stats | undefined;
+  readonly stat: Stats;
+  /** What is at the destination. */
+  readonly target: Stats | undefined;
   readonly fromKey: string;
   readonly toKey: string;
 }
 
 /**
- * Plans moves or copies, and checks all of them without changing anything: sources exist, destinations are free or may
- * be replaced, no two are the same, and none is inside another one. Chains and swaps are put in order.
+ * Plans moves or copies, and checks all of them: sources exist, destinations are free or may be replaced, no two are
+ * the same, and none is inside another one. Chains and swaps are put in order.
  *
  * @throws ToolError `conflict` with the pairs that cannot be made, `not_found` if a pattern matches nothing,
- * `too_large` if it matches more than 5,000 files, and what the guard throws.
+ *   `too_large` if it matches more than 5,000 files, and what the guard throws
  */
-export async function plan(context: ChangeContext, request: PlanRequest): Promise<Plan> {
+export async function planMoves(files: Files, request: MoveRequest): Promise<Plan> {
   const { action, overwrite, signal } = request;
-  const asked = await pairsOf(context, request);
+  const pairs = await pairsOf(files, request);
+  const changing = pairs.filter(({ from, to }) => from !== to);
+  const [first] = pairs;
+  if (first !== undefined && changing.length === 0)
+    throw failure("onto_itself", `${named(first.from)} is already there.`);
   const problems: Problem[] = [];
   const checked: Checked[] = [];
-  const missing = missingParents(context);
-  let unchanged = 0;
-  const check = async (pair: Pair, work: () => Promise<void>) => {
-    await work().catch((error: unknown) => {
-      if (!(error instanceof ToolError)) throw error;
-      problems.push({ pair, error });
-    });
-  };
-  for (const pair of asked) {
-    signal?.throwIfAborted();
-    if (pair.from === pair.to) unchanged += 1;
-    else
-      await check(
-        pair,
-        async () => void checked.push(await checkSource(context, pair, action, missing)),
-      );
-  }
-  const [first] = asked;
-  if (first !== undefined && unchanged === asked.length)
-    throw failure(
-      "onto_itself",
-      `${named(first.from)} cannot be ${PARTICIPLES[action]} onto itself.`,
-    );
-  const sources =
-    action === "move"
-      ? new Map(checked.map((one) => [one.fromKey, one]))
-      : new Map<string, Checked>();
-  const targets = new Map<string, Checked>();
-  const seen = new Map<string, Checked>();
+  const missing = missingDirectories(files.guard);
   const parents = new Set<string>();
-  const replaced = { count: 0, bytes: 0, path: "" };
-  for (const one of checked) {
-    await check(one, async () => {
-      const [twice, same] = [seen.get(one.fromKey), targets.get(one.toKey)];
-      if (action === "move" && twice !== undefined) throw together("It has two destinations");
-      if (same !== undefined) throw together(`${named(same.from)} has the same destination`);
-      seen.set(one.fromKey, one);
-      targets.set(one.toKey, one);
-      const around = outerOf(one.fromKey, sources);
-      if (around !== undefined)
-        throw together(`${named(around.from)}, which contains it, is also moved`);
-      const into = outerOf(one.toKey, sources);
-      if (into !== undefined)
-        throw together(`The destination is inside ${named(into.from)}, which is moved`);
-      const absent = await missing(dirname(one.to));
+  for (const pair of changing) {
+    signal?.throwIfAborted();
+    await collect(problems, pair, async () => {
+      const absent = await missing(dirname(pair.to));
+      checked.push(await checkPair(files, pair, action, absent.length > 0));
       for (const directory of absent) parents.add(directory);
-      if (absent.length > 0 || one.fromKey === one.toKey || sources.has(one.toKey)) return;
-      const { stat } =
-        (await placeOf(context.guard, one.to, { write: true }).catch(orNothing)) ?? {};
-      if (stat === undefined) return;
-      if (stat.isDirectory())
-        throw failure("directory_exists", `${named(one.to)} already exists and is a directory.`);
-      if (!overwrite) throw failure("exists", `${named(one.to)} already exists.`);
-      if (replaced.count++ === 0) replaced.path = one.to;
-      replaced.bytes += stat.size;
     });
   }
-  for (const one of checked) {
-    const into = outerOf(one.toKey, targets);
-    await check(one, async () => {
-      if (into !== undefined)
-        throw together(`The destination is inside the one of ${named(into.from)}`);
-      if (action === "copy" && seen.has(one.toKey))
-        throw together("The destination is also a source");
+  const replaced = { count: 0, bytes: 0, path: "" };
+  const displaced: Step[] = [];
+  const conflictOf = conflictsAmong(checked, action);
+  const movedAway = new Set(action === "move" ? checked.map(({ fromKey }) => fromKey) : []);
+  for (const pair of checked) {
+    await collect(problems, pair, async () => {
+      const conflict = conflictOf(pair);
+      if (conflict !== undefined) throw failure("plan_refused", `${conflict}.`);
+      const { target, to } = pair;
+      if (target === undefined || movedAway.has(pair.toKey)) return;
+      if (target.isDirectory())
+        throw failure("directory_exists", `${named(to)} already exists and is a directory.`);
+      if (!overwrite || !pair.stat.isFile())
+        throw failure("exists", `${named(to)} already exists.`);
+      if (target.isSymbolicLink() && action === "copy")
+        throw failure("link_exists", `${named(to)} already exists and is a symlink.`);
+      displaced.push({ kind: "put", path: to, content: { kind: "nothing" } });
+      if (replaced.count++ === 0) replaced.path = to;
+      replaced.bytes += target.size;
     });
   }
-  if (problems.length > 0) throw refused(action, problems, asked.length);
+  if (problems.length > 0) throw refused(action, problems, pairs.length);
+  const directories = [...parents].sort((a, b) => a.length - b.length);
   return {
-    action,
-    overwrite,
+    subject: { action, path: first?.from ?? "", destination: first?.to },
+    steps: [...directories.map(directoryStep), ...displaced, ...stepsOf(checked, action)],
     files: checked,
-    pairs: action === "move" ? inOrder(checked) : checked,
-    parents: [...parents].sort((a, b) => a.length - b.length || (a < b ? -1 : 1)),
-    unchanged,
+    parents: directories,
+    unchanged: pairs.length - changing.length,
     replaced,
   };
+}
+
+function stepsOf(checked: readonly Checked[], action: "move" | "copy"): Step[] {
+  if (action === "move")
+    return inOrder(checked).map(({ from, to }) => ({ kind: "rename", path: from, to }));
+  return checked.map(({ from, to }) => {
+    return { kind: "put", path: to, content: { kind: "copy", from } };
+  });
 }
 
 interface Problem {
@@ -143,33 +118,25 @@ interface Problem {
   readonly error: ToolError;
 }
 
-const PARTICIPLES = { move: "moved", copy: "copied" };
-
-/** Two pairs of a plan that exclude each other. */
-function together(reason: string): ToolError {
-  return failure("plan_refused", `${reason}.`);
+async function collect(problems: Problem[], pair: Pair, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+    problems.push({ pair, error });
+  }
 }
 
-async function pairsOf(context: ChangeContext, request: PlanRequest): Promise<Pair[]> {
-  const { source, destination, moves } = request;
-  const { guard } = context;
-  if (moves === undefined) {
-    if (source === undefined || destination === undefined)
-      throw failure("no_pairs", "source and destination, or moves, are required.");
-    const matched = await matchedPairs(
-      context,
-      { source, destination, signal: request.signal },
-      MAX_PLANNED,
-    );
-    return matched ?? [await pairOf(guard, { source, destination })];
-  }
-  if (source !== undefined || destination !== undefined)
+async function pairsOf(files: Files, request: MoveRequest): Promise<Pair[]> {
+  const { source, destination, moves, signal } = request;
+  if (moves !== undefined && (source !== undefined || destination !== undefined))
     throw failure("no_pairs", "source and destination cannot be combined with moves.");
+  if (moves === undefined && (source === undefined || destination === undefined))
+    throw failure("no_pairs", "source and destination, or moves, are required.");
   const pairs: Pair[] = [];
-  for (const one of moves) {
-    const search = { ...one, signal: request.signal };
-    const matched = await matchedPairs(context, search, MAX_PLANNED - pairs.length);
-    for (const pair of matched ?? [await pairOf(guard, one)]) pairs.push(pair);
+  for (const one of moves ?? [{ source: source ?? "", destination: destination ?? "" }]) {
+    const matched = await matchedPairs(files, { ...one, signal }, MAX_PLANNED - pairs.length);
+    for (const pair of matched ?? [await pairOf(files.guard, one)]) pairs.push(pair);
   }
   return pairs;
 }
@@ -184,76 +151,79 @@ async function pairOf(
   return { from, to: /[/\\]$/.test(destination) ? join(to, basename(from)) : to };
 }
 
-async function checkSource(
-  { guard }: ChangeContext,
+async function checkPair(
+  { guard }: Files,
   pair: Pair,
-  action: string,
-  missing: ReturnType<typeof missingParents>,
+  action: "move" | "copy",
+  isNew: boolean,
 ): Promise<Checked> {
   const source = await placeOf(guard, pair.from, { write: action === "move" });
-  await ordinaryType(guard, source);
-  const absent = await missing(dirname(pair.to));
-  const target = absent.length > 0 ? undefined : await placeOf(guard, pair.to).catch(orNothing);
-  return {
-    ...pair,
-    stat: source.stat,
-    fromKey: realKey(source),
-    // If its parent is also missing, its text has to do.
-    toKey: target === undefined ? keyOf(pair.to) : realKey(target),
-  };
+  const stat = source.stat ?? (await notThere(guard, pair.from));
+  requireOrdinary(stat, pair.from);
+  const target = isNew ? undefined : await placeOf(guard, pair.to, { write: true });
+  // If its parent is also missing, its text has to do.
+  const toKey = target === undefined ? keyOf(pair.to) : realKey(target);
+  return { ...pair, stat, target: target?.stat, fromKey: realKey(source), toKey };
+}
+
+/** File names on these systems ignore letter case, and on macOS also the Unicode form. */
+const FOLDS_CASE = process.platform === "darwin" || process.platform === "win32";
+
+function keyOf(path: string): string {
+  const text = process.platform === "darwin" ? path.normalize("NFC") : path;
+  return FOLDS_CASE ? text.toLowerCase() : text;
 }
 
 function realKey({ parent, name }: GuardedPlace): string {
   return keyOf(join(parent.realPath, name));
 }
 
+/** Finds out which pairs of a plan exclude each other. */
+function conflictsAmong(checked: readonly Checked[], action: "move" | "copy") {
+  const sources = new Map(action === "move" ? checked.map((one) => [one.fromKey, one]) : []);
+  const allSources = new Set(checked.map(({ fromKey }) => fromKey));
+  const targets = new Map(checked.map((one) => [one.toKey, one]));
+  const seen = new Map<string, Checked>();
+  const taken = new Map<string, Checked>();
+  return (pair: Checked): string | undefined => {
+    const { fromKey, toKey } = pair;
+    const [twice, same] = [seen.get(fromKey), taken.get(toKey)];
+    seen.set(fromKey, pair);
+    taken.set(toKey, pair);
+    if (action === "move" && twice !== undefined) return "It has two destinations";
+    if (same !== undefined) return `${named(same.from)} has the same destination`;
+    const around = outerOf(fromKey, sources);
+    if (around !== undefined) return `${named(around.from)}, which contains it, is also moved`;
+    const into = outerOf(toKey, sources);
+    if (into !== undefined) return `The destination is inside ${named(into.from)}, which is moved`;
+    const inner = outerOf(toKey, targets);
+    if (inner !== undefined) return `The destination is inside the one of ${named(inner.from)}`;
+    if (action === "copy" && allSources.has(toKey)) return "The destination is also a source";
+    return undefined;
+  };
+}
+
 /** The pair whose path contains `key`. */
 function outerOf(key: string, pairs: ReadonlyMap<string, Checked>): Checked | undefined {
   for (let at = dirname(key); at !== dirname(at); at = dirname(at)) {
-    const found = pairs.get(at);
-    if (found !== undefined) return found;
+    const pair = pairs.get(at);
+    if (pair !== undefined) return pair;
   }
   return undefined;
 }
 
-/** Finds the missing directories of a path, outermost first; each is looked up once. */
-function missingParents({ guard }: ChangeContext) {
-  const known = new Map<string, readonly string[]>();
-  return async function find(path: string): Promise<readonly string[]> {
-    const before = known.get(path);
-    if (before !== undefined) return before;
-    const isThere = guard.contains(path) && (await guard.exists(path));
-    const directory = isThere ? await guard.openDirectory(path).catch(orNothing) : undefined;
-    await directory?.close();
-    const missing = directory === undefined ? [...(await find(dirname(path))), path] : [];
-    known.set(path, missing);
-    return missing;
-  };
-}
-
-/** Orders moves so that each finds its destination free; a circle goes through a temporary name. */
+/** Orders moves so that each finds its destination free: what is in the way is first moved to a temporary name. */
 function inOrder(pairs: readonly Checked[]): Pair[] {
-  const bySource = new Map(pairs.map((one) => [one.fromKey, one]));
-  const done = new Set<Checked>();
-  const ordered: Pair[] = [];
-  for (const first of pairs) {
-    // The moves that have to be made before `first`, nearest first.
-    const chain: Checked[] = [];
-    for (let next: Checked | undefined = first; next !== undefined && !done.has(next); ) {
-      chain.push(next);
-      done.add(next);
-      next = next.fromKey === next.toKey ? undefined : bySource.get(next.toKey);
-    }
-    const last = chain.at(-1);
-    const closes = last !== undefined && chain.length > 1 && last.toKey === first.fromKey;
-    const spare = join(dirname(first.from), hiddenName());
-    if (closes) ordered.push({ from: first.from, to: spare });
-    for (const pair of chain.reverse()) {
-      const isFirst = closes && pair === first;
-      ordered.push({ from: isFirst ? spare : pair.from, to: pair.to });
-    }
-  }
-  return ordered;
+  const targets = new Set(pairs.map(({ toKey }) => toKey));
+  const aside: Pair[] = [];
+  const moves = pairs.map(({ from, to, fromKey, toKey }) => {
+    if (fromKey === toKey || !targets.has(fromKey)) return { from, to };
+    // If this process is killed, it may be the only copy, so its name is not that of a temporary file.
+    const spare = join(dirname(from), temporaryName("moved"));
+    aside.push({ from, to: spare });
+    return { from: spare, to };
+  });
+  return [...aside, ...moves];
 }
 
 function refused(action: "move" | "copy", problems: readonly Problem[], total: number): ToolError {
@@ -268,4 +238,67 @@ function refused(action: "move" | "copy", problems: readonly Problem[], total: n
   const of = counted(total, action, action === "move" ? "moves" : "copies");
   const what = `${grouped(problems.length)} of ${of} cannot be made; nothing was changed.`;
   return failure("plan_refused", `${what} ${shown.join(" ")}${rest}`);
+}
+
+/** Plans a new directory with its missing parents; no steps if it exists. */
+export async function planDirectory({ guard }: Files, given: string) {
+  const path = await guard.resolve(given);
+  // Refused here if it is outside, read-only, or a file is in the way.
+  const steps = (await missingDirectories(guard)(path)).map(directoryStep);
+  const subject: Subject = { action: "create_directory", path };
+  return { subject, steps };
+}
+
+/** An entry that is going to be deleted; `content` of a directory. */
+export interface Deletion {
+  readonly path: string;
+  readonly type: "file" | "link" | "directory";
+  readonly content: Content | undefined;
+  readonly bytes: number;
+}
+
+/**
+ * Plans the deletion of an entry, or of those that a pattern matches.
+ *
+ * @throws ToolError `conflict` for a directory that is not empty without `recursive`
+ */
+export async function planDeletion(
+  files: Files,
+  path: string,
+  { recursive, signal }: { recursive: boolean; signal?: AbortSignal | undefined },
+) {
+  const matched = await matches(files, path, { max: MAX_PLANNED, signal });
+  const deletions: Deletion[] = [];
+  for (const one of matched?.map(({ path }) => path) ?? [path])
+    deletions.push(await deletionOf(files, one, recursive, signal));
+  const [first] = deletions;
+  const subject: Subject = { action: "delete", path: first?.path ?? path };
+  const steps = deletions.map(
+    ({ path }): Step => ({ kind: "put", path, content: { kind: "nothing" } }),
+  );
+  return { subject, steps, deletions };
+}
+
+async function deletionOf(
+  { guard }: Files,
+  given: string,
+  recursive: boolean,
+  signal: AbortSignal | undefined,
+): Promise<Deletion> {
+  const place = await placeOf(guard, given, { write: true });
+  const { path } = place;
+  const stat = place.stat ?? (await notThere(guard, path));
+  requireOrdinary(stat, path);
+  if (stat.isSymbolicLink()) return { path, type: "link", content: undefined, bytes: 0 };
+  if (stat.isFile()) return { path, type: "file", content: undefined, bytes: stat.size };
+  const content = await withDirectory(guard, path, async (directory) =>
+    contentOf(await guard.walk(directory), signal),
+  );
+  const entries = entriesOf(content);
+  if (entries > 0 && !recursive)
+    throw failure(
+      "not_empty",
+      `${named(path)} is a directory with ${counted(entries, "entry", "entries")}.`,
+    );
+  return { path, type: "directory", content, bytes: content.bytes };
 }

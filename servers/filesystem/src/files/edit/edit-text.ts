@@ -1,21 +1,8 @@
-import { clip, grouped, type ToolError } from "@refmcp/boundary/answer";
-import { failure, named } from "../messages.ts";
+import { clip, grouped, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
+import { failure, named } from "../errors.ts";
 import { decode, encode, type TextForm } from "../read/text-encoding.ts";
-import { textPattern } from "../search/text-pattern.ts";
-import {
-  compose,
-  differences,
-  feedsIn,
-  placesOf,
-  type Region,
-  repeatedRegions,
-  type Splice,
-  spliced,
-  unified,
-  withLf,
-} from "./changed-ranges.ts";
-import { closest } from "./closest-match.ts";
-import { unifiedDiff } from "./diff.ts";
+import { editPattern } from "../search/text-pattern.ts";
+import { diffTexts } from "./diff.ts";
 
 export interface Edit {
   readonly oldText: string;
@@ -25,162 +12,78 @@ export interface Edit {
 export interface EditOptions {
   /** Replaces every occurrence; otherwise each `oldText` must occur exactly once. */
   readonly replace_all: boolean;
-  /** Each `oldText` is a regular expression as in search_text, and `newText` may contain $1, $<name>, $& and $$. */
+  /** Each `oldText` is a regular expression, and `newText` may contain $1, $<name>, $& and $$. */
   readonly regex?: boolean | undefined;
   readonly skipMissing?: boolean | undefined;
 }
 
-/** `missing`: the indexes of edits that matched nothing. */
-interface EditedText {
+/** A place in a text: the characters from `start` to `end` are replaced with `text`. */
+interface Match {
+  readonly start: number;
+  readonly end: number;
   readonly text: string;
-  /** Sorted, not overlapping. */
-  readonly regions: Iterable<Region>;
-  readonly replacements: number;
-  readonly missing: readonly number[];
 }
 
 /** How many places of an ambiguous match are listed. */
 const MAX_PLACES = 10;
+/** How many lines of a file are compared with a text that is not in it. */
+const MAX_COMPARED_LINES = 5_000;
 
 /**
- * Applies the edits in order, each to the result of the previous ones. All texts have LF line endings.
+ * Applies the edits in order, each to the result of the previous ones. Line endings of the edits match any in the
+ * text; other than in what differs, no character changes.
  *
- * @throws ToolError `not_found` with the closest place, `invalid` for an empty or ambiguous `oldText`.
+ * @returns `missing`: the indexes of edits that matched nothing
+ * @throws ToolError `not_found` with the closest place, `invalid` for an empty or ambiguous `oldText`
  */
 export function editText(
   path: string,
-  text: string,
-  edits: readonly Edit[],
-  options: EditOptions,
-): EditedText {
-  const isSimple = !options.replace_all && options.regex !== true && edits.length > 1;
-  return (
-    (isSimple ? editTogether(text, edits) : undefined) ??
-    (options.regex === true ? undefined : replaceEverywhere(text, edits, options)) ??
-    editInSequence(path, text, edits, options)
-  );
-}
-
-/** A single text with many places is replaced in one pass, which takes four bytes for each place. */
-function replaceEverywhere(
-  text: string,
-  edits: readonly Edit[],
-  { replace_all }: EditOptions,
-): EditedText | undefined {
-  const [edit] = edits;
-  if (!replace_all || edit === undefined || edits.length > 1 || edit.oldText === "")
-    return undefined;
-  const [oldText, newText] = [withLf(edit.oldText), withLf(edit.newText)];
-  const places = placesOf(text, oldText);
-  if (places.length === 0) return undefined;
-  function* splices() {
-    for (const start of places) yield { start, end: start + oldText.length, text: newText };
-  }
-  const regions = repeatedRegions(places, oldText, newText);
-  return { text: spliced(text, splices()), regions, replacements: places.length, missing: [] };
-}
-
-/**
- * Applies independent edits in one pass, so a large text is assembled only once. The result is the same as that of
- * `editInSequence`.
- *
- * @returns undefined if the edits may depend on each other, or one does not match exactly once.
- */
-export function editTogether(text: string, edits: readonly Edit[]): EditedText | undefined {
-  const wanted = edits.map(({ oldText }) => withLf(oldText));
-  const longest = Math.max(...wanted.map(({ length }) => length));
-  const splices: Splice[] = [];
-  for (const [index, oldText] of wanted.entries()) {
-    const start = oldText === "" ? -1 : text.indexOf(oldText);
-    if (start === -1 || text.includes(oldText, start + 1)) return undefined;
-    const newText = withLf(edits[index]?.newText ?? "");
-    splices.push({ start, end: start + oldText.length, text: newText });
-  }
-  splices.sort((a, b) => a.start - b.start);
-  const apart = splices.every(
-    ({ start }, index) => index === 0 || start - (splices[index - 1]?.end ?? 0) >= longest,
-  );
-  if (!apart) return undefined;
-  const edited = spliced(text, splices);
-  // A new text, with its context, may contain what a later edit searches for.
-  for (const { newStart, newEnd } of compose([], splices)) {
-    const around = edited.slice(Math.max(0, newStart - longest), newEnd + longest);
-    if (wanted.some((oldText) => around.includes(oldText))) return undefined;
-  }
-  const changes = splices.flatMap((splice) =>
-    narrowed(text.slice(splice.start, splice.end), splice),
-  );
-  return { text: edited, regions: compose([], changes), replacements: edits.length, missing: [] };
-}
-
-export function editInSequence(
-  path: string,
-  text: string,
+  original: string,
   edits: readonly Edit[],
   { replace_all, regex, skipMissing }: EditOptions,
-): EditedText {
+) {
   const missing: number[] = [];
-  let current = text;
-  let regions: Region[] = [];
+  let current = original;
   let replacements = 0;
   for (const [index, edit] of edits.entries()) {
     const where =
       edits.length === 1 ? "oldText" : `oldText of edit ${index + 1} of ${edits.length}`;
-    const oldText = withLf(edit.oldText);
-    const newText = withLf(edit.newText);
+    const [oldText, newText] = [withLf(edit.oldText), withLf(edit.newText)];
+    if (oldText === "")
+      throw failure("empty_text", `${where} is empty; it must be text from the file.`);
+    const view = lfView(current);
     const matches =
       regex === true
-        ? regexMatches(current, oldText, newText)
-        : Array.from(occurrences(current, oldText, where, replace_all), (start) => {
-            return { start, end: start + oldText.length, text: newText };
-          });
+        ? regexMatches(view.text, oldText, newText)
+        : // Overlapping occurrences count too, unless all are replaced.
+          places(view.text, oldText, newText, replace_all ? oldText.length : 1);
     if (matches.length === 0) {
-      if (skipMissing !== true && regex === true) {
-        const wanted = JSON.stringify(clip(oldText, 120));
-        const what = `${where} ${wanted} matches no line of ${named(path)}`;
-        throw failure("no_match", `${what}; nothing was changed.`);
-      }
-      if (skipMissing !== true) throw noMatch(path, current, oldText, where, index > 0);
+      if (skipMissing !== true) throw noMatch(path, view.text, oldText, where, { regex, index });
       missing.push(index);
     }
-    if (matches.length > 1 && !replace_all) throw ambiguous(path, current, matches, where);
+    if (matches.length > 1 && !replace_all) throw ambiguous(path, view.text, matches, where);
     replacements += matches.length;
-    const splices = matches.flatMap((match) =>
-      narrowed(current.slice(match.start, match.end), match),
-    );
-    regions = compose(regions, splices);
-    current = spliced(current, splices);
+    current = spliced(current, matches, view);
   }
-  return { text: current, regions, replacements, missing };
+  return { text: current, replacements, missing };
 }
 
-/** Where `wanted` begins, including overlapping occurrences, of which only one can be replaced (`apart`). */
-function occurrences(text: string, wanted: string, where: string, apart: boolean): Int32Array {
-  if (wanted === "") {
-    throw failure("empty_text", `${where} is empty; it must be text from the file.`);
-  }
-  return placesOf(text, wanted, apart ? wanted.length : 1);
+function places(text: string, oldText: string, newText: string, step: number): Match[] {
+  const matches: Match[] = [];
+  for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + step))
+    matches.push({ start: at, end: at + oldText.length, text: newText });
+  return matches;
 }
 
-/** Where an expression matches, line by line as search_text does it. */
-function regexMatches(text: string, expression: string, template: string): Splice[] {
-  const { source, flags } = textPattern(expression, {
-    literal: false,
-    ignoreCase: false,
-    exact: true,
-  });
-  const regex = new RegExp(source, `${flags}g`);
-  const found: Splice[] = [];
-  for (let at = 0; at < text.length; ) {
-    const feed = text.indexOf("\n", at);
-    const end = feed < 0 ? text.length : feed;
-    for (const match of text.slice(at, end).matchAll(regex)) {
-      const start = at + match.index;
-      found.push({ start, end: start + match[0].length, text: filled(template, match) });
-    }
-    at = end + 1;
+function regexMatches(text: string, expression: string, template: string): Match[] {
+  const matches: Match[] = [];
+  for (const match of text.matchAll(editPattern(expression))) {
+    const start = match.index;
+    // An empty match after the last line feed is in no line.
+    if (match[0] === "" && start === text.length && text.endsWith("\n")) break;
+    matches.push({ start, end: start + match[0].length, text: filled(template, match) });
   }
-  return found;
+  return matches;
 }
 
 /** Fills a template with the groups' matches; references to missing groups stay as written. */
@@ -189,28 +92,53 @@ function filled(template: string, match: RegExpMatchArray): string {
     if (sign !== undefined) return sign === "$" ? "$" : match[0];
     const isThere =
       name === undefined ? Number(number) < match.length : name in (match.groups ?? {});
-    return isThere
-      ? ((name === undefined ? match[Number(number)] : match.groups?.[name]) ?? "")
-      : written;
+    if (!isThere) return written;
+    return (name === undefined ? match[Number(number)] : match.groups?.[name]) ?? "";
   });
 }
 
-/** Only the difference between old and new text is replaced, so common parts keep their bytes. */
-function narrowed(oldText: string, { start, text }: Splice): Splice[] {
-  return differences(oldText, text).map(({ oldStart, oldEnd, newStart, newEnd }) => {
-    return { start: start + oldStart, end: start + oldEnd, text: text.slice(newStart, newEnd) };
-  });
+/** The original text with its matches replaced; only what differs, so that common parts keep their bytes. */
+function spliced(
+  original: string,
+  matches: readonly Match[],
+  { text: lf, toOriginal }: ReturnType<typeof lfView>,
+): string {
+  const parts: string[] = [];
+  let at = 0;
+  for (const match of matches) {
+    const { start, end, text } = narrowed(lf, match);
+    const [from, to] = [toOriginal(start), toOriginal(end)];
+    const isOneLine = !text.includes("\n");
+    const ended = isOneLine ? text : text.replaceAll("\n", lineEndAt(original, from, to));
+    parts.push(original.slice(at, from), ended);
+    at = to;
+  }
+  return parts.join("") + original.slice(at);
+}
+
+/** A match without what is the same before and after it at its beginning and end. */
+function narrowed(lf: string, { start, end, text }: Match): Match {
+  const max = Math.min(end - start, text.length);
+  let front = 0;
+  while (front < max && lf.charCodeAt(start + front) === text.charCodeAt(front)) front += 1;
+  let back = 0;
+  while (
+    back < max - front &&
+    lf.charCodeAt(end - 1 - back) === text.charCodeAt(text.length - 1 - back)
+  )
+    back += 1;
+  return { start: start + front, end: end - back, text: text.slice(front, text.length - back) };
 }
 
 function ambiguous(
   path: string,
   text: string,
-  matches: readonly Splice[],
+  matches: readonly Match[],
   where: string,
 ): ToolError {
   const lines = matches
     .slice(0, MAX_PLACES)
-    .map(({ start }) => grouped(1 + feedsIn(text, 0, start)));
+    .map(({ start }) => grouped(text.slice(0, start).split("\n").length));
   const more =
     matches.length > MAX_PLACES ? ` and ${grouped(matches.length - MAX_PLACES)} more` : "";
   const message = `${where} occurs ${grouped(matches.length)} times in ${named(path)}, at lines ${lines.join(", ")}${more}; nothing was changed.`;
@@ -222,17 +150,29 @@ function noMatch(
   text: string,
   oldText: string,
   where: string,
-  afterOthers: boolean,
+  { regex, index }: { regex: boolean | undefined; index: number },
 ): ToolError {
-  const near = closest(text, oldText);
-  const after = afterOthers ? " after the edits before it" : "";
-  const place =
-    near === undefined
-      ? " The file contains nothing similar."
-      : `${near.whiteSpaceOnly ? " It differs only in whitespace from" : " The closest match is"} line ${grouped(near.line)}:\n${near.excerpt}`;
   const wanted = `${JSON.stringify(clip(oldText, 120))}${oldText.length > 120 ? "…" : ""}`;
-  const message = `${where} ${wanted} is not in ${named(path)}${after}; nothing was changed.${place}`;
+  if (regex === true) {
+    const what = `${where} ${wanted} matches nothing in ${named(path)}`;
+    return failure("no_match", `${what}; nothing was changed.`);
+  }
+  const after = index > 0 ? " after the edits before it" : "";
+  const message = `${where} ${wanted} is not in ${named(path)}${after}; nothing was changed.${hintOf(text, oldText)}`;
   return failure("no_place", message);
+}
+
+/** Which line looks like the longest one that was wanted. */
+function hintOf(text: string, oldText: string): string {
+  const wanted = oldText.split("\n").reduce((a, b) => (b.trim().length > a.trim().length ? b : a));
+  const lines = text.split("\n", MAX_COMPARED_LINES);
+  const squeezed = (line: string) => line.replace(/\s+/g, "");
+  const isSame = (line: string) => squeezed(line) === squeezed(wanted);
+  const near = lines.find(isSame) ?? nearest(wanted, lines, 1)[0];
+  if (near === undefined || wanted.trim() === "") return " The file contains nothing similar.";
+  const note = isSame(near) ? " (compare its whitespace and the lines around it)" : "";
+  const line = grouped(lines.indexOf(near) + 1);
+  return ` The closest match is line ${line}${note}:\n${oneLine(clip(near, 300))}`;
 }
 
 /** What to edit, as plain data for a thread. */
@@ -244,18 +184,49 @@ export interface EditWork extends EditOptions {
   readonly maxChars: number;
 }
 
-/** `diff`: unified; empty if the edits change nothing. */
-export type EditedBytes = ReturnType<typeof editBytes>;
-
-/** Replaces parts of a text, without changing any other byte. @throws ToolError as `editText`. */
+/** Replaces parts of a text; `after` is undefined if that changes nothing. @throws ToolError as `editText`. */
 export function editBytes({ path, bytes, form, edits, maxChars, ...options }: EditWork) {
-  const text = unified(
-    decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form),
-    form.eol,
-  );
-  const edited = editText(path, text.text, edits, options);
-  const { text: changed, regions, ...outcome } = edited;
-  const { text: diff, ...counts } = unifiedDiff(path, text.text, changed, regions, maxChars);
-  const after = changed === text.text ? undefined : encode(text.restore(changed, regions), form);
-  return { after, diff, ...counts, ...outcome };
+  const original = decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form);
+  const { text, ...outcome } = editText(path, original, edits, options);
+  const [before, after] = [lfView(original).text, lfView(text).text];
+  const { text: diff, ...counts } = diffTexts({
+    oldName: path,
+    newName: path,
+    before,
+    after,
+    maxChars,
+  });
+  return { after: text === original ? undefined : encode(text, form), diff, ...counts, ...outcome };
+}
+
+/** Converts line endings of a caller's text to LF. */
+export function withLf(text: string): string {
+  return text.replaceAll("\r\n", "\n");
+}
+
+/** The text with LF line endings, and where its positions are in the original. A lone CR counts if there are no others. */
+function lfView(original: string): { text: string; toOriginal(at: number): number } {
+  if (!original.includes("\r")) return { text: original, toOriginal: (at) => at };
+  if (!original.includes("\n"))
+    return { text: original.replaceAll("\r", "\n"), toOriginal: (at) => at };
+  // For each CRLF, the position of its LF in the text without carriage returns.
+  const carriages: number[] = [];
+  for (let at = original.indexOf("\r\n"); at !== -1; at = original.indexOf("\r\n", at + 2))
+    carriages.push(at - carriages.length);
+  // Positions are asked in order.
+  let count = 0;
+  const toOriginal = (at: number) => {
+    while (count < carriages.length && (carriages[count] ?? 0) < at) count += 1;
+    return at + count;
+  };
+  return { text: withLf(original), toOriginal };
+}
+
+/** The line ending that applies at a range of a text: its first one, else the one before it, else the one after it. */
+function lineEndAt(text: string, start: number, end: number): string {
+  const next = text.indexOf("\n", start);
+  const before = start === 0 ? -1 : text.lastIndexOf("\n", start - 1);
+  const at = next !== -1 && (next < end || before === -1) ? next : before;
+  if (at === -1) return text.includes("\r") ? "\r" : "\n";
+  return text[at - 1] === "\r" ? "\r\n" : "\n";
 }

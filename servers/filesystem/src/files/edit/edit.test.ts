@@ -86,7 +86,7 @@ describe("edit", () => {
     );
     const indented = "\tconst value7 = compute(7);\n\tconst value8 = compute(8);";
     await expect(edit(files, path, [{ oldText: indented, newText: "" }])).rejects.toThrow(
-      "It differs only in whitespace from line 8:\n  const value7",
+      "The closest match is line 8 (compare its whitespace and the lines around it):\n  const value7",
     );
     const partly =
       "  const value40 = compute(40);\n  const other = 1;\n  const value42 = compute(42);";
@@ -270,14 +270,6 @@ describe("edit", () => {
     await expect(cancelled).rejects.toThrow("taken back");
     expect(await read("a.txt")).toBe(lines.join(""));
     expect((await edit(files, path, edits)).replacements).toBe(300);
-
-    const written = await files.write({
-      path,
-      content: lines.toReversed().join(""),
-      mode: "overwrite",
-      create_parents: false,
-    });
-    expect(written.lines?.added).toBeGreaterThan(1000);
   });
 
   it("preserves other encodings byte for byte, and refuses characters they lack", async () => {

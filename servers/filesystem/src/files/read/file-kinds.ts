@@ -1,82 +1,34 @@
-const KINDS: Readonly<Record<string, string>> = {
-  images: "jpg jpeg png gif webp heic heif bmp tif tiff svg ico avif psd raw cr2 nef dng",
-  video: "mp4 mov mkv avi webm m4v wmv mpg mpeg",
-  audio: "mp3 wav flac m4a aac ogg opus wma aiff",
-  documents: "pdf doc docx docm odt rtf ppt pptx odp key epub mobi pages",
-  spreadsheets: "xls xlsx xlsm ods numbers csv tsv",
-  text: "txt md markdown rst adoc tex log org",
-  mail: "eml mbox msg pst",
-  code: "js mjs cjs jsx ts mts cts tsx py ipynb rb rs go java kt kts scala swift c h cc cpp hpp cs php pl pm lua r sh bash zsh ps1 bat sql html htm css scss less vue svelte dart ex exs hs clj zig",
-  data: "json jsonl yaml yml toml xml ini cfg conf lock parquet avro db sqlite sqlite3 geojson",
-  archives: "zip tar gz tgz bz2 xz zst 7z rar jar war whl deb rpm dmg iso apk",
-  programs: "exe msi dll so dylib bin app o a class pyc wasm node",
-  fonts: "ttf otf woff woff2",
-};
-const BY_EXTENSION = byExtension(KINDS);
-
-/** What kind of file a name belongs to, by its extension: `images`, `code`; `other` if unknown. */
-export function kindOfFile(name: string): string {
-  return BY_EXTENSION.get(extensionOf(name)) ?? "other";
-}
-
 /** MIME types of text files, which have no signature: registered ones, otherwise those that editors use. */
 const TEXT_TYPES: Readonly<Record<string, string>> = {
   "text/markdown": "md markdown",
   "text/html": "html htm",
   "text/css": "css",
   "text/csv": "csv",
-  "text/tab-separated-values": "tsv",
   "text/javascript": "js mjs cjs jsx",
   "text/typescript": "ts mts cts tsx",
   "text/x-python": "py",
   "text/x-rust": "rs",
   "text/x-go": "go",
   "text/x-java": "java",
-  "text/x-kotlin": "kt kts",
-  "text/x-swift": "swift",
   "text/x-c": "c h",
-  "text/x-c++": "cc cpp cxx hh hpp",
-  "text/x-csharp": "cs",
-  "text/x-ruby": "rb",
-  "text/x-php": "php",
-  "text/x-perl": "pl pm",
-  "text/x-lua": "lua",
-  "text/x-scala": "scala",
-  "text/x-r": "r",
+  "text/x-c++": "cc cpp hpp",
   "text/x-shellscript": "sh bash zsh",
   "text/x-sql": "sql",
-  "text/x-tex": "tex",
   "text/x-log": "log",
   "text/calendar": "ics",
-  "text/vcard": "vcf",
   "message/rfc822": "eml",
-  "application/mbox": "mbox",
-  "application/rtf": "rtf",
   "application/json": "json",
-  "application/jsonl": "jsonl",
   "application/yaml": "yaml yml",
   "application/toml": "toml",
   "application/xml": "xml",
-  "application/x-ipynb+json": "ipynb",
 };
-const TYPE_BY_EXTENSION = byExtension(TEXT_TYPES);
+const BY_EXTENSION = new Map(
+  Object.entries(TEXT_TYPES).flatMap(([type, extensions]) =>
+    extensions.split(" ").map((extension) => [extension, type] as const),
+  ),
+);
 
 /** The MIME type of a text file, by its extension; undefined if unknown. */
 export function textTypeOf(name: string): string | undefined {
-  return TYPE_BY_EXTENSION.get(extensionOf(name));
-}
-
-/** A table of extensions, `"jpg jpeg png"` by kind, the other way around. */
-function byExtension(table: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
-  return new Map(
-    Object.entries(table).flatMap(([kind, extensions]) =>
-      extensions.split(" ").map((extension) => [extension, kind] as const),
-    ),
-  );
-}
-
-/** Without its dot, in lower case; empty for a name without one, or only with a dot in front. */
-function extensionOf(name: string): string {
-  const dot = name.lastIndexOf(".");
-  return dot > 0 ? name.slice(dot + 1).toLowerCase() : "";
+  return BY_EXTENSION.get(/[^/\\]\.([^./\\]+)$/.exec(name)?.[1]?.toLowerCase() ?? "");
 }

@@ -13,7 +13,12 @@ describe("readMany", () => {
     ];
     const many = await files.readMany(paths, { maxChars: 20_000 });
     expect(many.hidden).toBe(0);
-    expect(many.files.map(({ path, part, error }) => [path, part?.text ?? error?.kind])).toEqual([
+    expect(
+      many.files.map((file) => [
+        file.path,
+        file.part?.text ?? ("error" in file && file.error.kind),
+      ]),
+    ).toEqual([
       [paths[0], "one\n"],
       [paths[1], "not_found"],
       [paths[2], "two"],
@@ -21,9 +26,9 @@ describe("readMany", () => {
     ]);
     const answer = framed(many).split("\n");
     const tag = /"(=== [0-9a-f]{16})"/.exec(answer[0] ?? "")?.[1] ?? "";
-    expect(answer[1]?.startsWith(`${tag} 1/4 a [The only line. File: 4 B,`)).toBe(true);
+    expect(answer[1]?.startsWith(`${tag} 1/4 ${paths[0]} [The only line. File: 4 B,`)).toBe(true);
     expect(answer[2]).toBe("one");
-    expect(answer[3]).toMatch(/ 2\/4 none \[Error: .* does not exist/);
+    expect(answer[3]).toMatch(/ 2\/4 .*none \[Error: .* does not exist/);
     expect(answer[5]).toBe("two");
     expect(answer.at(-1)).toBe(`${tag} end`);
   });
@@ -42,17 +47,17 @@ describe("readMany", () => {
     expect(many.files[1]?.part).toMatchObject({ next: { column: 1 }, totalLines: 10_000 });
     const answer = framed(many);
     expect(answer.length).toBeLessThanOrEqual(10_000);
-    expect(answer.length).toBeGreaterThan(9_000);
+    expect(answer.length).toBeGreaterThan(8_000);
     expect(answer).toMatch(/Lines 1–\d+ of 10,000\. Continue with offset=\d+\./);
     expect(answer).toContain("[1 more files did not fit.");
     const [wide] = (
       await files.readMany([await put("wide", "x".repeat(100_000))], { maxChars: 10_000 })
     ).files;
-    expect(wide?.part).toMatchObject({ next: { offset: 1 }, missing: { exact: true } });
+    expect(wide?.part).toMatchObject({ next: { offset: 1 }, isCut: true });
   });
 
-  it("shows 500 small files in four calls of the usual budget, and reads no more than it shows", async () => {
-    const { files, put, root } = await scratch();
+  it("shows 500 small files in a dozen calls of the usual budget, and reads no more than it shows", async () => {
+    const { files, put } = await scratch();
     const paths: string[] = [];
     for (let index = 0; index < 500; index++) {
       paths.push(await put(`notes/f${index}.txt`, `${`file ${index}, `.repeat(9)}\n`.slice(-100)));
@@ -62,12 +67,11 @@ describe("readMany", () => {
       const many = await files.readMany(left, { maxChars: 20_000 });
       const answer = framed(many);
       expect(answer.length).toBeLessThanOrEqual(20_000);
-      expect(answer).toContain(`Paths are below ${root}/notes/.`);
       for (const { path, part } of many.files)
         expect(part?.text, path).toHaveLength(part?.size ?? 0);
       left = left.slice(many.files.length);
     }
-    expect(calls).toBeLessThanOrEqual(4);
+    expect(calls).toBeLessThanOrEqual(14);
     const read = vi.spyOn(files.guard, "openFile");
     const many = await files.readMany(paths, { maxChars: 5_000 });
     expect(read.mock.calls.length).toBeLessThan(many.files.length + 65);
@@ -80,7 +84,7 @@ describe("readMany", () => {
       paths.push(await put(`f${index}.txt`, `file ${index}\n`.repeat(20)));
     const many = await files.readMany(paths, { maxChars: 79_000 });
     expect(many.files.length + many.hidden).toBe(500);
-    expect(many.files.length).toBeGreaterThan(150);
+    expect(many.files.length).toBeGreaterThan(120);
     const answer = framed(many);
     expect(answer.length).toBeLessThanOrEqual(79_000);
     expect(answer).toContain(`[${many.hidden} more files did not fit.`);

@@ -7,13 +7,17 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../../../vitest.long.ts";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
-import type { ReadTextOptions } from "./read-text.ts";
+import type { readText } from "./read-text.ts";
 import { factsLine } from "./read-text.ts";
 
 const LINES = Array.from({ length: 1000 }, (_, index) => `line ${index + 1}`);
 const TEXT = `${LINES.join("\n")}\n`;
 
-function read(files: Scratch["files"], path: string, options: Partial<ReadTextOptions> = {}) {
+function read(
+  files: Scratch["files"],
+  path: string,
+  options: Partial<Parameters<typeof readText>[2]> = {},
+) {
   return files.readText(path, { maxChars: 20_000, ...options });
 }
 
@@ -35,10 +39,10 @@ describe("readText", () => {
       lines: 2,
       totalLines: 2,
       ends: true,
-      closed: true,
       next: undefined,
-      missing: undefined,
-      leftOut: undefined,
+      isCut: false,
+      isDocument: false,
+      leftOut: 0,
     });
     expect(factsLine(part)).toBe(
       `[All 2 lines. File: 10 B, utf-8, CRLF line endings, hash ${part.hash}.]`,
@@ -77,7 +81,7 @@ describe("readText", () => {
     const content = `${TEXT}${"x".repeat(5000)}\n${"😀".repeat(3000)}\nend without a line end`;
     const path = await put("a.txt", content);
     let text = "";
-    let range: Partial<ReadTextOptions> | undefined = {};
+    let range: Partial<Parameters<typeof readText>[2]> | undefined = {};
     for (let calls = 0; range !== undefined && calls < 100; calls++) {
       const part = await read(files, path, { ...range, maxChars: 1001 });
       expect(part.text.length).toBeLessThanOrEqual(1001);
@@ -88,17 +92,17 @@ describe("readText", () => {
     expect(text).toBe(content);
   });
 
-  it("reports how much of a long line is missing", async () => {
+  it("reports that a part of a long line is missing", async () => {
     const { files, put } = await scratch();
     const path = await put("a.txt", `${"x".repeat(5000)}\nnext\n`);
     const part = await read(files, path, { maxChars: 1000 });
     expect(part).toMatchObject({
       lines: 1,
       next: { offset: 1, column: 1001 },
-      missing: { chars: 4000, exact: true },
+      isCut: true,
     });
     expect(factsLine(part)).toMatch(
-      /^\[Part of line 1 of 2; 4,000 more characters follow\. Continue with offset=1 column=1001\. /,
+      /^\[Part of line 1 of 2\. Continue with offset=1 column=1001\. /,
     );
     const end = await read(files, path, { maxChars: 1000, tail: 1, offset: undefined });
     expect(end.text).toBe("next\n");
@@ -106,7 +110,7 @@ describe("readText", () => {
       tail: 1,
       maxChars: 1000,
     });
-    expect(cut).toMatchObject({ text: "y".repeat(1000), missing: { chars: 2000 } });
+    expect(cut).toMatchObject({ text: "y".repeat(1000), isCut: true });
   });
 
   it("reports what tail had to omit", async () => {
@@ -122,10 +126,9 @@ describe("readText", () => {
     const empty = await read(files, await put("empty", ""));
     expect(empty).toMatchObject({ text: "", lines: 0, totalLines: 0, ends: true });
     expect(factsLine(empty)).toMatch(/^\[The file is empty\. /);
-    expect(await read(files, await put("open", "a\nb"))).toMatchObject({
-      totalLines: 2,
-      closed: false,
-    });
+    const open = await read(files, await put("open", "a\nb"));
+    expect(open.totalLines).toBe(2);
+    expect(factsLine(open)).toContain(" No newline at the end of the file. ");
     expect(await read(files, await put("mac", "a\rb\rc\r"), { offset: 2, limit: 1 })).toMatchObject(
       {
         text: "b\r",
@@ -221,8 +224,8 @@ describe("very large files", () => {
     const path = at("line");
     await writeFile(path, Buffer.alloc(LINE_MB * 1e6, "abcdefghij"));
     const first = await read(files, path);
-    expect(first).toMatchObject({ missing: { exact: false }, next: { offset: 1, column: 20_001 } });
-    expect(factsLine(first)).toContain("over 4,");
+    expect(first).toMatchObject({ isCut: true, next: { offset: 1, column: 20_001 } });
+    expect(factsLine(first)).toContain("[Part of line 1.");
     const deep = await read(files, path, {
       offset: 1,
       column: (LINE_MB / 2) * 1e6 + 2,
@@ -262,27 +265,6 @@ describe.skipIf(process.platform === "win32")("special files", () => {
       await new Promise((resolve) => server.close(resolve));
     }
     await expect(read(files, join("/dev", "zero"))).rejects.toMatchObject({ kind: "denied" });
-  });
-
-  it("counts a negative offset from the end", async () => {
-    const { files, put } = await scratch();
-    const path = await put(
-      "a.txt",
-      Array.from({ length: 100 }, (_, index) => `${index + 1}\n`).join(""),
-    );
-    const read = (range: object) => files.readText(path, { maxChars: 1000, ...range });
-    expect(await read({ offset: -3 })).toMatchObject({
-      text: "98\n99\n100\n",
-      startLine: 98,
-      ends: true,
-    });
-    expect(await read({ offset: -10, limit: 2 })).toMatchObject({
-      text: "91\n92\n",
-      startLine: 91,
-      next: { offset: 93 },
-    });
-    expect(await read({ offset: -1000, limit: 1 })).toMatchObject({ text: "1\n", startLine: 1 });
-    await expect(read({ offset: 0 })).rejects.toMatchObject({ kind: "invalid" });
   });
 
   it("reports when an encoding is a guess", async () => {

@@ -1,25 +1,32 @@
-import type { PathGuard } from "@refmcp/boundary";
-import { clip, grouped, sized } from "@refmcp/boundary/answer";
-import { failure } from "../messages.ts";
-import { type Documents, openDocument } from "./documents.ts";
-import { binary, formOf, hashOf, Lines, type Source, sourceOf, wholeSource } from "./source.ts";
-import type { Encoding, Eol, TextForm } from "./text-encoding.ts";
+import { clip, grouped, HARD_ANSWER_CHARS, sized } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
+import type { Files } from "../files.ts";
+import { withFile } from "../open-path.ts";
+import { binary, hashOf } from "./bytes.ts";
+import { formOf, Lines, sourceOf, wholeSource } from "./lines.ts";
+import type { Encoding, TextForm } from "./text-encoding.ts";
+
+const FACTS_CHARS = 600;
+/** Characters of text that are returned however small the budget is. */
+const MIN_CHARS = 500;
+/** A position further into a line is not searched for. */
+const MAX_COLUMN = 64 * 1024 * 1024;
+
+/** Characters of text for a call: its budget, or as much as hosts show if it asks for a range. */
+export function textChars(budget: number, isRange: boolean): number {
+  const most = HARD_ANSWER_CHARS - FACTS_CHARS;
+  return isRange ? most : Math.max(MIN_CHARS, Math.min(budget - FACTS_CHARS, most));
+}
 
 /** Which part of a file to read: the first lines, the last lines, or lines from `offset`; by default from the start. */
-export interface TextRange {
+interface ReadTextOptions {
   readonly head?: number | undefined;
   readonly tail?: number | undefined;
-  /** First line, from 1; negative counts from the end, -1 being the last line. */
+  /** First line, from 1. */
   readonly offset?: number | undefined;
   readonly limit?: number | undefined;
   /** First character of the line at `offset`, from 1; for a line longer than an answer. */
   readonly column?: number | undefined;
-}
-
-/** If few lines are requested, this many characters per line are read first, before the maximum. */
-const LIKELY_LINE_CHARS = 200;
-
-export interface ReadTextOptions extends TextRange {
   readonly lineNumbers?: boolean | undefined;
   readonly encoding?: Encoding | undefined;
   readonly maxChars: number;
@@ -31,8 +38,8 @@ export interface TextPart extends TextForm {
   /** The file's text (with line numbers if requested), with its original line endings and without a byte order mark. */
   readonly text: string;
   readonly size: number;
-  /** For a document that was converted to text: what its parts are called, if it has several and all were read. */
-  readonly document: { readonly unit: string | undefined } | undefined;
+  /** Whether it is a document that was converted to text. */
+  readonly isDocument: boolean;
   /** The hash of the whole file; known up to 8 MiB. */
   readonly hash: string | undefined;
   /** Number of the first line shown; unknown at the end of a large file. */
@@ -41,203 +48,147 @@ export interface TextPart extends TextForm {
   /** Lines of the whole file; known up to 8 MiB, or if the end was reached. */
   readonly totalLines: number | undefined;
   readonly ends: boolean;
-  /** Whether the file's last line has a line ending; known if the end is shown. */
-  readonly closed: boolean | undefined;
   readonly next: { readonly offset: number; readonly column: number } | undefined;
-  /** How much of a cut line is missing at its end, or for `tail` at its start. */
-  readonly missing: { readonly chars: number; readonly exact: boolean } | undefined;
-  /** For `tail`: how many of the requested lines did not fit; undefined if all did. */
-  readonly leftOut: number | undefined;
+  /** Whether a line is longer than the answer, and only a part of it is shown. */
+  readonly isCut: boolean;
+  /** For `tail`: how many of the requested lines did not fit. */
+  readonly leftOut: number;
 }
 
 /**
- * Reads a part of a text file, or of the text of a document, whose path can end with `#` and a part of it. Memory and time are bounded by `maxChars`, not by the file's size; only an
- * `offset` deep in a large file must be searched for.
+ * Reads a part of a text file, or of the text of a document. Memory and time are bounded by `maxChars`, not by the file's
+ * size; only an `offset` deep in a large file must be searched for.
  *
  * @throws ToolError `invalid` for a binary file, an offset past the end or a contradictory range; `too_large` for an
- * offset beyond 1 GiB; and what `PathGuard.openFile` throws.
+ *   offset beyond 1 GiB; and what `PathGuard.openFile` throws.
  */
 export async function readText(
-  guard: PathGuard,
+  { guard, documents }: Pick<Files, "guard" | "documents">,
   path: string,
   options: ReadTextOptions,
-  documents?: Documents,
 ): Promise<TextPart> {
   checkRange(options);
-  const { file, part } = await openDocument(guard, path);
-  try {
-    const { signal, offset = 1, limit } = options;
-    let source = await sourceOf(file);
-    let form = await formOf(source, options.encoding);
-    const { size } = source;
-    const hash = source.whole === undefined ? undefined : hashOf(source.whole);
+  return withFile(guard, path, async (file) => {
+    const { encoding, signal } = options;
+    const source = await sourceOf(file);
+    const { size, whole } = source;
+    const facts = { path: file.path, size, hash: whole && hashOf(whole) };
     // With an explicit encoding, the bytes are read as text.
-    const converted =
-      options.encoding === undefined
-        ? await documents?.textOf(file, { part, sniff: form === undefined, signal })
-        : undefined;
-    if (converted !== undefined) {
-      source = wholeSource(Buffer.from(converted.bytes));
-      form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" };
+    const document = encoding === undefined ? await documents.textOf(file, signal) : undefined;
+    if (document !== undefined) {
+      const form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" } as const;
+      const lines = new Lines(wholeSource(Buffer.from(document.text)), form, signal);
+      return { ...facts, ...form, isDocument: true, ...(await partOf(lines, options)) };
     }
+    const form = await formOf(source, encoding);
     if (form === undefined) throw binary(file.path);
-    const document = converted && { unit: part === undefined ? converted.unit : undefined };
-    const lines = new Lines(source, form, signal);
-    const totalLines = source.whole === undefined ? undefined : await lines.count();
-    // A negative offset counts from the end; without a limit, it is a tail.
-    const tail = options.tail ?? (offset < 0 && limit === undefined ? -offset : undefined);
-    if (tail !== undefined) {
-      const shown = await backward(lines, source, totalLines, tail, options);
-      return { path: file.path, size, hash, document, ...form, ...shown };
-    }
-    const from =
-      offset < 0 ? Math.max(1, (totalLines ?? (await lines.count())) + 1 + offset) : offset;
-    const shown = await forward(lines, source, totalLines, from, options);
-    return { path: file.path, size, hash, document, ...form, ...shown };
-  } finally {
-    await file.handle.close();
-  }
+    const part = await partOf(new Lines(source, form, signal), options);
+    return { ...facts, ...form, isDocument: false, ...part };
+  });
 }
 
-type Part = Omit<TextPart, "path" | "size" | "hash" | "document" | keyof TextForm>;
+type Part = Omit<TextPart, "path" | "size" | "hash" | "isDocument" | keyof TextForm>;
 
-async function forward(
+async function partOf(lines: Lines, options: ReadTextOptions): Promise<Part> {
+  const { offset = 1, tail, lineNumbers } = options;
+  const isNumbered = tail !== undefined && lineNumbers === true;
+  const isCounted = lines.source.whole !== undefined || isNumbered;
+  const total = isCounted ? await lines.count() : undefined;
+  if (tail === undefined) return linesFrom(lines, total, offset, options);
+  return lastLines(lines, total, tail, options);
+}
+
+async function linesFrom(
   lines: Lines,
-  source: Source,
-  totalLines: number | undefined,
+  total: number | undefined,
   offset: number,
-  {
-    column = 1,
-    head,
-    limit = head ?? Number.POSITIVE_INFINITY,
-    lineNumbers,
-    maxChars,
-  }: ReadTextOptions,
+  { column = 1, head, limit = head ?? Number.POSITIVE_INFINITY, ...options }: ReadTextOptions,
 ): Promise<Part> {
-  const skipped = await lines.skip(lines.start, offset - 1);
-  if (offset > 1 && skipped.position >= source.size) {
-    const total = totalLines ?? skipped.lines;
-    const range = `Use an offset from 1 to ${total}, or tail for the last lines.`;
-    throw failure(
-      "past_end",
-      `offset ${grouped(offset)} is past the end: the file has ${grouped(total)} lines.`,
-      { hint: total === 0 ? "The file is empty." : range },
-    );
+  const { lineNumbers, maxChars } = options;
+  const skipped = await lines.skip(offset - 1);
+  if (offset > 1 && skipped.position >= lines.source.size) throw pastEnd(offset, skipped.lines);
+  if (column > MAX_COLUMN) throw failure("line_too_far", `column ${grouped(column)} is too far.`);
+  const window = await lines.text(skipped.position, column - 1 + maxChars);
+  const first = lines.split(window.text)[0] ?? "";
+  if (column > 1 && column - 1 > first.replace(/[\r\n]+$/, "").length) {
+    const has = grouped(first.replace(/[\r\n]+$/, "").length);
+    throw failure("short_line", `Line ${grouped(offset)} has only ${has} characters.`);
   }
-  const from = await lines.column(skipped.position, column - 1, offset);
-  const window = await windowFor(lines, from, limit, maxChars);
+  const rest = window.text.slice(column - 1);
   const label = (index: number) => (lineNumbers === true ? `${offset + index}\t` : "");
   let text = "";
   let shown = 0;
-  let consumed = 0;
-  let missing: TextPart["missing"];
-  for (const { line, whole } of lines.split(window.text, limit)) {
-    const labeled = label(shown) + line;
-    if ((whole || window.ends) && text.length + labeled.length <= maxChars) {
-      text += labeled;
-      shown += 1;
-      consumed += line.length;
-      continue;
-    }
-    if (shown > 0) break;
-    // A single line that is longer than the answer.
-    const head = clip(line, Math.max(2, maxChars - label(0).length));
-    text = label(0) + head;
-    missing = await lines.restOfLine(await lines.column(from, head.length, offset));
-    shown = 1;
-    consumed = head.length;
-    break;
+  let used = 0;
+  while (shown < limit && used < rest.length) {
+    const end = rest.indexOf(lines.end, used);
+    const next = end < 0 ? rest.length : end + 1;
+    const line = label(shown) + rest.slice(used, next);
+    if ((end < 0 && !window.ends) || text.length + line.length > maxChars) break;
+    text += line;
+    used = next;
+    shown += 1;
   }
-  const ends = window.ends && consumed === window.text.length;
-  const next = ends
-    ? undefined
-    : missing === undefined
-      ? { offset: offset + shown, column: 1 }
-      : { offset, column: column + consumed };
+  const isCut = shown === 0 && rest !== "";
+  if (isCut) {
+    const begin = clip(first.slice(column - 1), Math.max(2, maxChars - label(0).length));
+    text = label(0) + begin;
+    used = begin.length;
+    shown = 1;
+  }
+  const ends = window.ends && used === rest.length;
+  const next = isCut ? { offset, column: column + used } : { offset: offset + shown, column: 1 };
   return {
     text,
     startLine: offset,
     lines: shown,
-    totalLines: totalLines ?? (ends ? offset + shown - 1 : undefined),
+    totalLines: total ?? (ends ? offset + shown - 1 : undefined),
     ends,
-    closed: ends ? await lines.closed() : undefined,
-    next,
-    missing,
-    leftOut: undefined,
+    next: ends ? undefined : next,
+    isCut: isCut && !ends,
+    leftOut: 0,
   };
 }
 
-/** Enough text at `from` for `limit` lines or `maxChars` characters. */
-async function windowFor(lines: Lines, from: number, limit: number, maxChars: number) {
-  const likely = limit * LIKELY_LINE_CHARS;
-  if (likely < maxChars) {
-    const window = await lines.text(from, likely);
-    if (window.ends || [...lines.split(window.text, limit + 1)].length > limit) return window;
-  }
-  return lines.text(from, maxChars);
+function pastEnd(offset: number, total: number) {
+  const range = `Use an offset from 1 to ${grouped(total)}, or tail for the last lines.`;
+  const what = `offset ${grouped(offset)} is past the end: the file has ${grouped(total)} lines.`;
+  return failure("past_end", what, { hint: total === 0 ? "The file is empty." : range });
 }
 
-async function backward(
+async function lastLines(
   lines: Lines,
-  source: Source,
-  totalLines: number | undefined,
+  total: number | undefined,
   tail: number,
-  { lineNumbers: numbered = false, maxChars }: ReadTextOptions,
+  { lineNumbers, maxChars }: ReadTextOptions,
 ): Promise<Part> {
-  const total = totalLines ?? (numbered ? await lines.count() : undefined);
-  // A character takes at most three bytes, so the first character kept is complete.
-  const found = await lines.last(tail, 3 * maxChars + 64);
-  const { text } = await lines.text(found.position, source.size - found.position);
-  const all = [...lines.split(text, Number.POSITIVE_INFINITY)].map(({ line }) => line);
+  const window = await lines.last(maxChars);
+  const all = lines.split(window.text).slice(-tail);
+  const isAll = window.begins || all.length === tail;
   const kept: string[] = [];
-  let remaining = maxChars;
+  let left = maxChars;
   for (const line of all.toReversed()) {
-    const number = total === undefined ? 0 : total - kept.length;
-    const shown = numbered ? `${number}\t${line}` : line;
-    if (shown.length > remaining) break;
-    remaining -= shown.length;
+    const shown = lineNumbers === true ? `${(total ?? 0) - kept.length}\t${line}` : line;
+    left -= shown.length;
+    if (left < 0) break;
     kept.unshift(shown);
   }
-  let missing: TextPart["missing"];
-  const last = all.at(-1);
-  if (kept.length === 0 && last !== undefined) {
-    const end = clipStart(last, maxChars);
-    kept.push(end);
-    missing = { chars: last.length - end.length, exact: found.complete || all.length > 1 };
-  }
+  const last = all.at(-1) ?? "";
+  const isCut = kept.length === 0 && last !== "";
+  if (isCut) kept.push(last.slice(-maxChars).replace(/^[\udc00-\udfff]/, ""));
+  const isFirst = window.begins && all.length === kept.length && all.length < tail;
   return {
     text: kept.join(""),
-    startLine:
-      total === undefined
-        ? found.complete && all.length < tail
-          ? 1
-          : undefined
-        : total - kept.length + 1,
+    startLine: total === undefined ? (isFirst ? 1 : undefined) : total - kept.length + 1,
     lines: kept.length,
     totalLines: total,
     ends: true,
-    closed: text === "" ? undefined : await lines.closed(),
     next: undefined,
-    missing,
-    leftOut:
-      kept.length < Math.min(tail, found.complete ? all.length : tail)
-        ? tail - kept.length
-        : undefined,
+    isCut,
+    leftOut: (isAll ? all.length : tail) - kept.length,
   };
 }
 
-/** The last `max` characters, without splitting a surrogate pair. */
-function clipStart(text: string, max: number): string {
-  const end = text.slice(Math.max(0, text.length - max));
-  const first = end.charCodeAt(0);
-  return first >= 0xdc00 && first <= 0xdfff && end.length < text.length ? end.slice(1) : end;
-}
-
-function checkRange({ head, tail, offset, limit, column }: TextRange): void {
-  if (offset === 0) throw failure("line_zero", "Lines are counted from 1.");
-  if (offset !== undefined && offset < 0 && column !== undefined) {
-    throw failure("line_zero", "column needs an offset from 1.");
-  }
+function checkRange({ head, tail, offset, limit, column }: ReadTextOptions): void {
   const ways = [
     head === undefined ? undefined : "head",
     tail === undefined ? undefined : "tail",
@@ -247,77 +198,53 @@ function checkRange({ head, tail, offset, limit, column }: TextRange): void {
   throw failure("several_ranges", `${ways.join(" and ")} select different parts of the file.`);
 }
 
-const EOL_WORDS: Readonly<Record<Eol, string>> = {
-  lf: "LF line endings",
-  crlf: "CRLF line endings",
-  cr: "CR line endings",
-  mixed: "mixed line endings",
-  none: "no line endings",
-};
-
 /**
  * The server's own line about a text, in square brackets: what is shown, how to continue, and the file's format. A file
  * can contain such a line, but not as the last line of the answer.
  */
 export function factsLine(part: TextPart): string {
-  return `[${partFacts(part, true)}]`;
+  const { text, size, encoding, bom, eol, hash, isDocument, ends, damaged, weak } = part;
+  const ending =
+    eol === "none"
+      ? "no line endings"
+      : `${eol === "mixed" ? eol : eol.toUpperCase()} line endings`;
+  const form = isDocument
+    ? ["converted to text"]
+    : [`${encoding}${bom ? " with byte order mark" : ""}`, ending];
+  const file = [sized(size), ...form, ...(hash === undefined ? [] : [`hash ${hash}`])];
+  const facts = [
+    shown(part),
+    continuation(part),
+    ends && text !== "" && !/[\r\n]$/.test(text) ? "No newline at the end of the file." : "",
+    damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
+    weak
+      ? "The encoding is a guess; if the text looks wrong, pass encoding, for example gbk, shift_jis or windows-1251."
+      : "",
+    `File: ${file.join(", ")}.`,
+  ];
+  return `[${facts.filter((fact) => fact !== "").join(" ")}]`;
 }
 
-/** The same without brackets. `full` adds warnings and the file's size, encoding, line endings and hash. */
-export function partFacts(part: TextPart, full: boolean): string {
-  const facts = [shown(part), continuation(part)];
-  if (full) {
-    const { document, size, encoding, bom, eol, hash } = part;
-    const kind =
-      document === undefined
-        ? [bom ? `${encoding} with byte order mark` : encoding, EOL_WORDS[eol]]
-        : ["converted to text"];
-    const file = [sized(size), ...kind, ...(hash === undefined ? [] : [`hash ${hash}`])];
-    facts.push(
-      part.closed === false ? "No newline at the end of the file." : "",
-      part.damaged
-        ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them."
-        : "",
-      part.weak
-        ? "The encoding is a guess; if the text looks wrong, pass encoding, for example gbk, shift_jis or windows-1251."
-        : "",
-      `File: ${file.join(", ")}.`,
-      document?.unit === undefined ? "" : partHint(document.unit),
-    );
-  }
-  return facts.filter((text) => text !== "").join(" ");
-}
-
-/** How to read a part of a document. */
-function partHint(unit: string): string {
-  const part = unit === "sheet" ? "Sheet1" : "2 or #2-4";
-  return `For one ${unit} or several, append #${part} to the path.`;
-}
-
-function shown(part: TextPart): string {
-  const { startLine, lines, totalLines, missing } = part;
+function shown({ startLine, lines, totalLines, isCut, next }: TextPart): string {
   if (lines === 0) return "The file is empty.";
   const of = totalLines === undefined ? "" : ` of ${grouped(totalLines)}`;
-  if (missing !== undefined) {
-    const chars = `${missing.exact ? "" : "over "}${grouped(missing.chars)}`;
-    return part.next === undefined
-      ? `End of the last line${of}; ${chars} characters precede it.`
-      : `Part of line ${grouped(part.next.offset)}${of}; ${chars} more characters follow.`;
-  }
+  if (isCut)
+    return next === undefined
+      ? `End of the last line${of}.`
+      : `Part of line ${grouped(next.offset)}${of}.`;
   if (startLine === undefined) return `The last ${grouped(lines)} lines.`;
   const end = startLine + lines - 1;
   if (startLine === 1 && end === totalLines)
     return lines === 1 ? "The only line." : `All ${grouped(lines)} lines.`;
-  return lines === 1
-    ? `Line ${grouped(end)}${of}.`
-    : `Lines ${grouped(startLine)}–${grouped(end)}${of}.`;
+  const range =
+    lines === 1 ? `Line ${grouped(end)}` : `Lines ${grouped(startLine)}–${grouped(end)}`;
+  return `${range}${of}.`;
 }
 
 function continuation({ next, leftOut, startLine }: TextPart): string {
-  if (next !== undefined) {
+  if (next !== undefined)
     return `Continue with offset=${next.offset}${next.column > 1 ? ` column=${next.column}` : ""}.`;
-  }
-  if (leftOut === undefined) return "";
+  if (leftOut === 0) return "";
   const from =
     startLine === undefined ? "" : ` Read them with offset=${Math.max(1, startLine - leftOut)}.`;
   return `${grouped(leftOut)} earlier lines did not fit.${from}`;

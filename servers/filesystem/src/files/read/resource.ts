@@ -1,13 +1,14 @@
 import { readdir } from "node:fs/promises";
-import { basename, join, posix } from "node:path";
-import type { PathGuard } from "@refmcp/boundary";
+import { basename, posix } from "node:path";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
-import { failure } from "../messages.ts";
-import { directoryAt, orRefused, withDirectory, withFile } from "../open-path.ts";
-import { kindOfFile, textTypeOf } from "./file-kinds.ts";
+import { failure } from "../errors.ts";
+import type { Files } from "../files.ts";
+import { orRefused, withDirectory, withFile } from "../open-path.ts";
+import { readAt, tooLarge } from "./bytes.ts";
+import { textTypeOf } from "./file-kinds.ts";
+import { formOf, sourceOf } from "./lines.ts";
 import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
 import { readText } from "./read-text.ts";
-import { formOf, readAt, sourceOf, tooLarge } from "./source.ts";
 import { decode } from "./text-encoding.ts";
 
 const MAX_TEXT_BYTES = 1024 * 1024;
@@ -15,22 +16,18 @@ const MAX_TEXT_BYTES = 1024 * 1024;
 const LISTED_LINES = 200;
 const MAX_TAIL_LINES = 10_000;
 const MAX_TAIL_CHARS = 500_000;
-const MAX_ENTRIES = 1000;
 /** The protocol's limit on suggestions. */
 const MAX_SUGGESTIONS = 100;
 
 /**
- * Reads a whole file, or the names in a directory (one per line, directories with a trailing slash), for clients that
- * cannot request a part.
+ * Reads a whole file, for clients that cannot request a part.
  *
  * @throws ToolError `too_large` for more than 1 MiB of text or 3.75 MB of bytes, and what the guard throws.
  */
 export async function readWhole(
-  guard: PathGuard,
+  { guard }: Files,
   path: string,
 ): Promise<{ text: string; mime: string } | { bytes: Buffer; mime: string }> {
-  const names = await namesIn(guard, path);
-  if (names !== undefined) return { text: names, mime: "inode/directory" };
   return withFile(guard, path, async (file) => {
     const { mime, text } = await typeOf(file);
     const { size } = file.stat;
@@ -39,7 +36,7 @@ export async function readWhole(
       const hint = text
         ? "Read its last lines by appending ?tail=200 to the URI, or use read_text_file with offset and limit."
         : "Read it with another program.";
-      throw tooLarge(file.path, size, max, "are read as a resource", hint);
+      throw tooLarge(file.path, [size, max], "are read as a resource", hint);
     }
     const form = text ? await formOf(await sourceOf(file)) : undefined;
     const bytes = await readAt(file, 0, size);
@@ -54,7 +51,7 @@ export async function readWhole(
 export function resourceQuery(path: string, size: number): "" | `?tail=${number}` | undefined {
   if (size <= MAX_TEXT_BYTES) return "";
   if (textTypeOf(basename(path)) !== undefined) return `?tail=${LISTED_LINES}`;
-  return size <= MAX_MEDIA_BYTES && /^(?:images|audio)$/.test(kindOfFile(path)) ? "" : undefined;
+  return size <= MAX_MEDIA_BYTES ? "" : undefined;
 }
 
 /**
@@ -64,7 +61,7 @@ export function resourceQuery(path: string, size: number): "" | `?tail=${number}
  * @throws ToolError `invalid` for another number or a binary file, and what the guard throws.
  */
 export async function readTail(
-  guard: PathGuard,
+  files: Files,
   path: string,
   lines: string,
 ): Promise<{ text: string; mime: string }> {
@@ -75,29 +72,8 @@ export async function readTail(
       hint: allowed,
     });
   }
-  const { text } = await readText(guard, path, { tail, maxChars: MAX_TAIL_CHARS });
+  const { text } = await readText(files, path, { tail, maxChars: MAX_TAIL_CHARS });
   return { text, mime: textTypeOf(basename(path)) ?? "text/plain" };
-}
-
-/** The names in a directory, sorted; undefined if the path is a file. */
-async function namesIn(guard: PathGuard, path: string): Promise<string | undefined> {
-  const directory = await directoryAt(guard, path);
-  if (directory === undefined) return undefined;
-  try {
-    const { hidden } = guard.allowed;
-    const all = await readdir(directory.entry(""), { withFileTypes: true });
-    const entries = all.filter(
-      ({ name }) => hidden?.hides(join(directory.realPath, name)) !== true,
-    );
-    const names = entries
-      .map((entry) => oneLine(entry.name) + (entry.isDirectory() ? "/" : ""))
-      .sort();
-    const more = names.length - MAX_ENTRIES;
-    const note = more > 0 ? [`(${grouped(more)} more; list_directory pages through them)`] : [];
-    return [...names.slice(0, MAX_ENTRIES), ...note].join("\n");
-  } finally {
-    await directory.close();
-  }
 }
 
 /**
@@ -106,7 +82,7 @@ async function namesIn(guard: PathGuard, path: string): Promise<string | undefin
  *
  * @param typed with `/` between components, also on Windows.
  */
-export async function completePath(guard: PathGuard, typed: string): Promise<string[]> {
+export async function completePath({ guard }: Files, typed: string): Promise<string[]> {
   const allowed = guard.allowed.directories().map(({ path }) => path.replaceAll("\\", "/"));
   const above = allowed.filter((path) => path.startsWith(typed)).map((path) => `${path}/`);
   if (above.length > 0) return above.slice(0, MAX_SUGGESTIONS);

@@ -1,29 +1,12 @@
 import { isUtf8 } from "node:buffer";
-import { TextDecoder } from "node:util";
 import { oneLine } from "@refmcp/boundary/answer";
-import { failure } from "../messages.ts";
-import { guessLegacy, standardName } from "./guess-encoding.ts";
+import { analyse } from "chardet";
+import iconv from "iconv-lite";
+import { failure } from "../errors.ts";
 
-/**
- * The name of an encoding in the WHATWG Encoding Standard, in lower case; windows-1252 includes Latin-1.
- */
+/** The name of an encoding in the WHATWG Encoding Standard, in lower case; windows-1252 includes Latin-1. */
 export type Encoding = string;
-
-/**
- * The standard name of an encoding, for example `gbk` for `GB2312`.
- *
- * @throws ToolError `invalid` for an unknown or stateful encoding.
- */
-export function encodingNamed(label: string): Encoding {
-  const encoding = standardName(label);
-  if (encoding !== undefined) return encoding;
-  throw failure(
-    "unknown_encoding",
-    `The encoding ${JSON.stringify(oneLine(label))} is not supported.`,
-  );
-}
-
-export type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
+type Eol = "lf" | "crlf" | "cr" | "mixed" | "none";
 
 export interface TextForm {
   readonly encoding: Encoding;
@@ -36,14 +19,47 @@ export interface TextForm {
   readonly weak?: boolean;
 }
 
+type Form = Pick<TextForm, "encoding" | "bom" | "damaged">;
+
 /** How many bytes at the start determine whether a file is binary. */
 export const SAMPLE_BYTES = 65_536;
-
-/** How many of them are counted one by one. */
+/** How many of them are looked at for control bytes. */
 const COUNTED_BYTES = 8192;
-
 /** The share of control bytes from which bytes that are not UTF-8 count as binary. */
 const BINARY_CONTROLS = 0.02;
+/** Below this confidence, in percent, a guess may well be wrong. */
+const SURE = 40;
+
+/** The WHATWG name of a supported encoding; undefined for stateful and unknown ones. */
+function standardName(label: string): Encoding | undefined {
+  try {
+    const { encoding } = new TextDecoder(label);
+    const isStateful = /^(?:iso-2022|replacement|x-user)/.test(encoding);
+    return !isStateful && iconv.encodingExists(encoding) ? encoding : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The standard name of an encoding, for example `gbk` for `GB2312`. @throws ToolError `invalid` for an unknown one */
+export function encodingNamed(label: string): Encoding {
+  const encoding = standardName(label);
+  if (encoding !== undefined) return encoding;
+  const what = `The encoding ${JSON.stringify(oneLine(label))} is not supported.`;
+  throw failure("unknown_encoding", what);
+}
+
+/** Guesses the encoding of text that is not UTF-8 or UTF-16; `weak` if it could equally be another one. */
+export function guessEncoding(sample: Buffer): { encoding: Encoding; weak: boolean } {
+  for (const { name, confidence } of analyse(sample)) {
+    const encoding = standardName(name);
+    const isLegacy = encoding !== undefined && !encoding.startsWith("utf-");
+    if (isLegacy && decodesBack(sample, { encoding, bom: false, damaged: false }))
+      return { encoding, weak: confidence < SURE };
+  }
+  // It has a character for every byte, so that edits keep them all.
+  return { encoding: "windows-1252", weak: true };
+}
 
 const BOMS: readonly { encoding: Encoding; bytes: Buffer }[] = [
   { encoding: "utf-8", bytes: Buffer.from([0xef, 0xbb, 0xbf]) },
@@ -60,87 +76,59 @@ export function bomOf(encoding: Encoding): Buffer {
   return BOMS.find((mark) => mark.encoding === encoding)?.bytes ?? Buffer.alloc(0);
 }
 
-interface FormOptions {
-  /** Whether the bytes are the whole file; otherwise a character may be cut off at their end. */
-  readonly whole: boolean;
-  /** The encoding given by the caller; then nothing counts as binary. */
-  readonly encoding?: Encoding | undefined;
-}
-
 /**
- * The form of the text in `bytes`, the beginning of a file or all of it. If it is neither UTF-8 nor UTF-16, the
- * encoding is guessed. Undefined for binary content.
+ * The form of the text in `bytes`, the beginning of a file or (`whole`) all of it. If it is neither UTF-8 nor UTF-16,
+ * the encoding is guessed. Undefined for binary content, except if the caller gives the encoding.
  */
-export async function formOfText(
+export function formOfText(
   bytes: Buffer,
-  options: FormOptions,
-): Promise<TextForm | undefined> {
-  const form = detect(bytes, options);
-  if (form?.encoding !== "windows-1252" || options.encoding !== undefined) return form;
-  // Loaded on first use: few files need it. A CommonJS module, so a bundle has only its default export.
-  const { default: chardet } = await import("chardet");
-  const sample = bytes.subarray(0, SAMPLE_BYTES);
-  return { ...form, ...guessLegacy(sample, chardet.analyse(sample)) };
-}
-
-/** The text of a whole file; undefined for binary content. */
-export async function textOf(bytes: Buffer): Promise<{ text: string; form: TextForm } | undefined> {
-  const form = await formOfText(bytes, { whole: true });
-  return form === undefined ? undefined : { text: decode(bytes, form), form };
-}
-
-/** Like `formOfText`, but anything other than UTF-8 and UTF-16 counts as windows-1252. */
-export function detect(
-  bytes: Buffer,
-  { whole, encoding: given }: FormOptions,
+  { whole, encoding: given }: { whole: boolean; encoding?: Encoding | undefined },
 ): TextForm | undefined {
   const mark = markedEncoding(bytes);
   const complete = whole ? bytes : withoutCutCharacter(bytes);
-  const form = (encoding: Encoding, bom: boolean, damaged = false) => {
+  const form = (encoding: Encoding, bom: boolean, damaged = false): TextForm => {
     return { encoding, bom, damaged, eol: eolOf(bytes, encoding) };
   };
   if (given !== undefined)
     return form(given, mark === given, given === "utf-8" && !isUtf8(complete));
+  const isOdd = whole && bytes.length % 2 === 1;
   if (mark !== undefined && mark !== "utf-8") {
     // FF FE 00 00 is UTF-32, and half a code unit at the end is not text.
     const isUtf32 = mark === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0;
-    return isUtf32 || (whole && bytes.length % 2 === 1) ? undefined : form(mark, true);
+    return isUtf32 || isOdd ? undefined : form(mark, true);
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const wide = whole && bytes.length % 2 === 1 ? undefined : unmarkedUtf16(sample);
+  const wide = isOdd ? undefined : unmarkedUtf16(sample);
   if (wide !== undefined) return form(wide, false);
   if (sample.includes(0) || sample.subarray(0, 5).toString("latin1") === "%PDF-") return undefined;
   const bom = mark !== undefined;
-  const controls = controlShare(sample.subarray(0, COUNTED_BYTES));
+  const controls = controlShare(sample);
   if (isUtf8(complete)) return controls > 0.2 ? undefined : form("utf-8", bom);
   if (controls > BINARY_CONTROLS) return undefined;
-  // Text in windows-1252 rarely contains valid UTF-8 sequences by chance, so they indicate a damaged UTF-8 file.
-  const { sequences, strays } = countUtf8(complete);
-  const isDamaged = bom || sequences > strays;
-  return form(isDamaged ? "utf-8" : "windows-1252", bom, isDamaged);
+  // Text in another encoding rarely contains valid UTF-8 sequences by chance, so they indicate a damaged UTF-8 file.
+  const characters = complete.toString("latin1").match(UTF8_SEQUENCE) ?? [];
+  const strays = characters.filter(({ length }) => length === 1).length;
+  if (bom || characters.length > 2 * strays) return form("utf-8", bom, true);
+  const guess = guessEncoding(sample);
+  return { ...form(guess.encoding, false), ...guess };
 }
 
-type Form = Pick<TextForm, "encoding" | "bom" | "damaged">;
+/** The text of a whole file; undefined for binary content. */
+export function textOf(bytes: Buffer): { text: string; form: TextForm } | undefined {
+  const form = formOfText(bytes, { whole: true });
+  return form && { text: decode(bytes, form), form };
+}
+
+/** WHATWG's windows-1252 has controls for the five bytes that have no character in Microsoft's. */
+const UNASSIGNED = /([\u0081\u008d\u008f\u0090\u009d])/;
 
 /** Decodes `bytes` without the byte order mark. Encoding the result restores the same bytes. */
-export function decode(bytes: Buffer, form: Form): string {
-  const body = form.bom ? bytes.subarray(bomOf(form.encoding).length) : bytes;
-  switch (form.encoding) {
-    case "utf-8":
-      return form.damaged ? decodeDamaged(body) : body.toString("utf8");
-    case "utf-16le":
-      return body.toString("utf16le");
-    case "utf-16be":
-      return Buffer.from(body.subarray(0, body.length - (body.length % 2)))
-        .swap16()
-        .toString("utf16le");
-    case "windows-1252":
-      return body
-        .toString("latin1")
-        .replace(C1_CONTROLS, (char) => WINDOWS_1252[char.charCodeAt(0) - 0x80] ?? char);
-    default:
-      return new TextDecoder(form.encoding).decode(body);
-  }
+export function decode(bytes: Buffer, { encoding, bom, damaged }: Form): string {
+  const body = bom ? bytes.subarray(bomOf(encoding).length) : bytes;
+  if (encoding === "utf-8") return damaged ? decodeDamaged(body) : body.toString("utf8");
+  const text = iconv.decode(body, encoding, { stripBOM: false });
+  if (encoding !== "windows-1252") return text;
+  return text.replaceAll("\uFFFD", (_, at) => String.fromCharCode(body[at] ?? 0));
 }
 
 /**
@@ -148,58 +136,33 @@ export function decode(bytes: Buffer, form: Form): string {
  *
  * @throws ToolError `invalid` if the encoding has no byte for a character.
  */
-export function encode(text: string, form: Form): Buffer {
-  const body = encodeBody(text, form);
-  return form.bom ? Buffer.concat([bomOf(form.encoding), body]) : body;
+export function encode(text: string, { encoding, bom, damaged }: Form): Buffer {
+  const isUtf = encoding.startsWith("utf-");
+  const body = damaged
+    ? encodeDamaged(text)
+    : isUtf
+      ? iconv.encode(text, encoding, { addBOM: false })
+      : encodeLegacy(text, encoding);
+  return bom ? Buffer.concat([bomOf(encoding), body]) : body;
 }
-
-function encodeBody(text: string, form: Form): Buffer {
-  switch (form.encoding) {
-    case "utf-8":
-      return form.damaged ? encodeDamaged(text) : Buffer.from(text, "utf8");
-    case "utf-16le":
-      return Buffer.from(text, "utf16le");
-    case "utf-16be":
-      return Buffer.from(text, "utf16le").swap16();
-    case "windows-1252":
-      return Buffer.from(text.replace(BEYOND_LATIN1, toWindows1252), "latin1");
-    default:
-      return encodeLegacy(text, form.encoding);
-  }
-}
-
-/**
- * For each encoding, the bytes of its characters, built by decoding every byte and pair of bytes with `TextDecoder`.
- */
-const tables = new Map<Encoding, ReadonlyMap<string, Buffer>>();
 
 function encodeLegacy(text: string, encoding: Encoding): Buffer {
-  const table = tables.get(encoding) ?? tableOf(encoding);
-  tables.set(encoding, table);
-  return Buffer.concat(Array.from(text, (char) => table.get(char) ?? noCharacter(encoding, char)));
-}
-
-function tableOf(encoding: Encoding): ReadonlyMap<string, Buffer> {
-  const table = new Map<string, Buffer>();
-  const add = (...bytes: number[]) => {
-    const char = new TextDecoder(encoding).decode(Buffer.from(bytes));
-    // A character with several codes gets the first; a file that uses another is not edited (`decodesBack`).
-    if (!char.includes("\uFFFD") && [...char].length === 1 && !table.has(char)) {
-      table.set(char, Buffer.from(bytes));
-    }
-  };
-  for (let byte = 0; byte < 0x100; byte++) add(byte);
-  const isMultibyte =
-    !table.has(new TextDecoder(encoding).decode(Buffer.from([0xfe]))) || table.size < 0xf0;
-  for (let first = 0x81; isMultibyte && first < 0xff; first++) {
-    for (let second = 0x40; second < 0xff; second++) add(first, second);
-  }
-  return table;
+  const parts = encoding === "windows-1252" ? text.split(UNASSIGNED) : [text];
+  const bytes = Buffer.concat(
+    parts.map((part, index) => iconv.encode(part, index % 2 === 1 ? "latin1" : encoding)),
+  );
+  if (decode(bytes, { encoding, bom: false, damaged: false }) === text) return bytes;
+  const isEncoded = (char: string) => iconv.decode(iconv.encode(char, encoding), encoding) === char;
+  const char = [...text].find((one) => !UNASSIGNED.test(one) && !isEncoded(one)) ?? "";
+  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const what = `The file is ${encoding} text, which has no character U+${code} (${char}).`;
+  const hint = `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`;
+  throw failure("no_character", what, { hint });
 }
 
 /** Whether encoding restores the same bytes; in some legacy encodings a character has several codes. */
-export function decodesBack(bytes: Buffer, form: TextForm): boolean {
-  if (/^(?:utf-|windows-1252)/.test(form.encoding)) return true;
+export function decodesBack(bytes: Buffer, form: Form): boolean {
+  if (form.encoding.startsWith("utf-")) return true;
   try {
     return encode(decode(bytes, form), form).equals(bytes);
   } catch {
@@ -207,121 +170,72 @@ export function decodesBack(bytes: Buffer, form: TextForm): boolean {
   }
 }
 
-/** Which line ends occur. Most files have no CR, which costs two scans at memory speed. */
-export function eolOf(bytes: Buffer, encoding: Encoding): Eol {
+/** Which line ends occur. */
+function eolOf(bytes: Buffer, encoding: Encoding): Eol {
   const isWide = encoding.startsWith("utf-16");
-  const text = isWide
-    ? Buffer.from(decode(bytes, { encoding, bom: false, damaged: false }))
-    : bytes;
-  let [crlf, cr, lf] = [false, false, false];
-  const first = text.indexOf(CR);
-  // Where there is one CR there are often many, and jumping from one to the next is slower than comparing every byte.
-  for (let at = first === -1 ? text.length : first; at < text.length && !(crlf && cr); at++) {
-    if (text[at] !== CR) continue;
-    if (text[at + 1] === LF) crlf = true;
-    else cr = true;
-  }
-  // One lone LF among CRLFs is enough, and a file without CR has only LFs.
-  for (let at = text.indexOf(LF); at !== -1 && !lf; at = text.indexOf(LF, at + 1)) {
-    lf = at === 0 || text[at - 1] !== CR;
-  }
-  if (Number(crlf) + Number(cr) + Number(lf) > 1) return "mixed";
-  return crlf ? "crlf" : cr ? "cr" : lf ? "lf" : "none";
+  if (!bytes.includes(13)) return bytes.includes(10) ? "lf" : "none";
+  const text = isWide ? iconv.decode(bytes, encoding) : bytes.toString("latin1");
+  const ends = [/\r\n/, /\r(?!\n)/, /(?<!\r)\n/].map((end) => end.test(text));
+  if (ends.filter(Boolean).length > 1) return "mixed";
+  return ends[0] ? "crlf" : ends[1] ? "cr" : ends[2] ? "lf" : "none";
 }
-
-const CR = 13;
-const LF = 10;
 
 /** Detects UTF-16 without a byte order mark: in Latin text, every second byte is NUL. */
 function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
-  const pairs = Math.floor(Math.min(sample.length, 4096) / 2);
-  if (pairs === 0) return undefined;
-  let even = 0;
-  let odd = 0;
-  for (let pair = 0; pair < pairs; pair++) {
-    if (sample[2 * pair] === 0) even += 1;
-    if (sample[2 * pair + 1] === 0) odd += 1;
+  const start = sample.subarray(0, 4096);
+  const zeros = [0, 0];
+  for (let at = 0; at + 1 < start.length; at += 2) {
+    if (start[at] === 0) zeros[0] = (zeros[0] ?? 0) + 1;
+    if (start[at + 1] === 0) zeros[1] = (zeros[1] ?? 0) + 1;
   }
-  const latin = (zeros: number, others: number) => zeros > pairs * 0.6 && others === 0;
-  const encoding = latin(odd, even) ? "utf-16le" : latin(even, odd) ? "utf-16be" : undefined;
-  if (encoding === undefined) return undefined;
+  const [even = 0, odd = 0] = zeros;
+  if (Math.min(even, odd) > 0 || Math.max(even, odd) <= start.length * 0.3) return undefined;
   // Tables of small numbers look similar, but contain characters that texts do not.
-  const letters = sample.subarray(0, 2 * pairs).filter((byte) => byte !== 0);
-  return controlShare(letters) > 0.02 ? undefined : encoding;
+  const isText = controlShare(start.filter((byte) => byte !== 0)) <= BINARY_CONTROLS;
+  return isText ? (odd > 0 ? "utf-16le" : "utf-16be") : undefined;
 }
 
 /** Whether bytes that are not UTF-8 have too many control bytes for text. */
 export function hasTooManyControls(bytes: Uint8Array): boolean {
-  return controlShare(bytes.subarray(0, COUNTED_BYTES)) > BINARY_CONTROLS;
+  return controlShare(bytes) > BINARY_CONTROLS;
 }
 
-/** The share of control bytes that texts do not use (all but TAB, LF, FF, CR, BS, ESC). */
-function controlShare(sample: Uint8Array): number {
-  let controls = 0;
-  for (let at = 0; at < sample.length; at++) {
-    const byte = sample[at] ?? 0;
-    if (byte < 0x20 ? byte < 8 || byte === 0x0b || (byte > 0x0d && byte !== 0x1b) : byte === 0x7f)
-      controls += 1;
-  }
-  return sample.length === 0 ? 0 : controls / sample.length;
+/** BS, TAB, LF, FF, CR, ESC. */
+const TEXT_CONTROLS = new Set([8, 9, 10, 12, 13, 27]);
+
+/** The share of control bytes that texts do not use. */
+function controlShare(bytes: Uint8Array): number {
+  const sample = bytes.subarray(0, COUNTED_BYTES);
+  const isControl = (byte: number) => byte === 0x7f || (byte < 0x20 && !TEXT_CONTROLS.has(byte));
+  const controls = sample.filter(isControl);
+  return controls.length / Math.max(1, sample.length);
 }
 
 /** `bytes` without an incomplete UTF-8 sequence at its end. */
 export function withoutCutCharacter(bytes: Buffer): Buffer {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back] ?? 0;
-    if (byte < 0x80) return bytes;
-    if (byte >= 0xc0) {
-      const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-      return length > back ? bytes.subarray(0, bytes.length - back) : bytes;
-    }
-  }
-  return bytes;
-}
-
-/** The length of the valid UTF-8 sequence at `at`, or 0 (RFC 3629: no overlong forms, no surrogates). */
-function sequenceAt(bytes: Buffer, at: number): number {
-  const first = bytes[at] ?? 0;
-  if (first < 0x80) return 1;
+  const begin = /[\xc0-\xff][\x80-\xbf]*$/.exec(bytes.subarray(-3).toString("latin1"))?.[0];
+  if (begin === undefined) return bytes;
+  const first = begin.charCodeAt(0);
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  return at + length <= bytes.length && isUtf8(bytes.subarray(at, at + length)) ? length : 0;
+  return begin.length < length ? bytes.subarray(0, bytes.length - begin.length) : bytes;
 }
 
-function countUtf8(bytes: Buffer): { sequences: number; strays: number } {
-  let sequences = 0;
-  let strays = 0;
-  for (let at = 0; at < bytes.length; ) {
-    if ((bytes[at] ?? 0) < 0x80) {
-      at += 1;
-      continue;
-    }
-    const length = sequenceAt(bytes, at);
-    if (length > 0) sequences += 1;
-    else strays += 1;
-    at += Math.max(1, length);
-  }
-  return { sequences, strays };
-}
+/** A valid UTF-8 sequence of more than one byte (RFC 3629), as Latin-1, or else a single byte. */
+const UTF8_SEQUENCE =
+  /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
 
 /**
  * Each stray byte B becomes the lone surrogate U+DC00 + B, which no valid UTF-8 decodes to (like Python's
  * `surrogateescape`, PEP 383). An answer shows it as U+FFFD; encoding restores the byte.
  */
 function decodeDamaged(bytes: Buffer): string {
-  const parts: string[] = [];
-  let start = 0;
-  for (let at = 0; at < bytes.length; ) {
-    const length = sequenceAt(bytes, at);
-    if (length > 0) {
-      at += length;
-      continue;
-    }
-    parts.push(bytes.toString("utf8", start, at), String.fromCharCode(0xdc00 + (bytes[at] ?? 0)));
-    at += 1;
-    start = at;
-  }
-  parts.push(bytes.toString("utf8", start));
-  return parts.join("");
+  return bytes
+    .toString("latin1")
+    .replace(UTF8_SEQUENCE, (one) =>
+      one.length > 1
+        ? Buffer.from(one, "latin1").toString("utf8")
+        : String.fromCharCode(0xdc00 + one.charCodeAt(0)),
+    );
 }
 
 function encodeDamaged(text: string): Buffer {
@@ -331,33 +245,5 @@ function encodeDamaged(text: string): Buffer {
     parts.map((part, index) =>
       index % 2 === 1 ? Buffer.from([part.charCodeAt(0) - 0xdc00]) : Buffer.from(part, "utf8"),
     ),
-  );
-}
-
-/**
- * The characters of windows-1252 for the bytes 0x80 to 0x9F (WHATWG Encoding, index windows-1252). We need our own
- * table because `TextDecoder("latin1")` decoded these bytes as ISO 8859-1 in some Node.js releases, and Node.js cannot
- * encode windows-1252.
- */
-const WINDOWS_1252 =
-  "\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f" +
-  "\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178";
-const C1_CONTROLS = /[\u0080-\u009f]/g;
-const BEYOND_LATIN1 = /[\u0080-\u009f]|[\u0100-\u{10ffff}]/gu;
-
-function toWindows1252(char: string): string {
-  const index = WINDOWS_1252.indexOf(char);
-  if (index === -1) return noCharacter("windows-1252", char);
-  return String.fromCharCode(0x80 + index);
-}
-
-function noCharacter(encoding: Encoding, char: string): never {
-  const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-  throw failure(
-    "no_character",
-    `The file is ${encoding} text, which has no character U+${code} (${char}).`,
-    {
-      hint: `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`,
-    },
   );
 }

@@ -1,97 +1,97 @@
 /**
  * The thread for long operations, which never block the server and can be terminated. It has no guard and accesses only
- * what it is given: see `openScanned`.
+ * what it is given: see `openBelow`.
  */
-import { closeSync, fstatSync, lstatSync, openSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
+import { openBelow } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
+import { kindOfStart } from "@refmcp/documents/kinds";
 import type { DiffWork } from "../edit/diff.ts";
 import type { EditWork } from "../edit/edit-text.ts";
-import { type ConvertedDocument, type DocumentWork, searchable } from "../read/convert-document.ts";
-import { type FileStart, startOf } from "../read/file-starts.ts";
-import { filesIn } from "../search/file-batch.ts";
-import { COUNT, type Extract, type ExtractRequest, extractLines } from "../search/line-extract.ts";
+import { START_BYTES } from "../read/bytes.ts";
+import type { DocumentWork } from "../read/convert-document.ts";
+import { type Block, blocksIn, blocksOf, readHead } from "../search/blocks.ts";
 import {
-  type Block,
-  type ByteRange,
-  blocksIn,
-  blocksOf,
-  certainlyLacks,
-  readHead,
-} from "../search/text-blocks.ts";
-import { type LineMatcher, lineMatcher, type TextPattern } from "../search/text-pattern.ts";
-import { FILE_FLAGS } from "../tree/open-below.ts";
-import { PROGRESS } from "./progress.ts";
+  type FileMatches,
+  LineMatcher,
+  type MatchRequest,
+  matchLines,
+} from "../search/match-lines.ts";
+import type { TextPattern } from "../search/text-pattern.ts";
+import type { BatchDirectory } from "./file-batch.ts";
 
+/** Shared with the pool: how much was done, and the index of the current file. */
 const progress: Int32Array = workerData;
 
 function tick(file?: number): void {
-  if (file !== undefined) Atomics.store(progress, PROGRESS.file, file);
-  Atomics.add(progress, PROGRESS.ticks, 1);
+  if (file !== undefined) Atomics.store(progress, 1, file);
+  Atomics.add(progress, 0, 1);
 }
 
-interface CountWork {
+interface SearchWork {
   readonly pattern: TextPattern;
-  /** See `FileBatch.text`; the caller keeps its directories open. */
-  readonly files: string;
+  /** The caller keeps them open. */
+  readonly directories: readonly BatchDirectory[];
+  readonly request: MatchRequest;
 }
 
-export interface ExtractWork {
+/** The matches of a batch: only of files with some. Their lines are only the first of the whole batch. */
+interface BatchMatches {
+  readonly found: readonly ({ readonly index: number } & Pick<FileMatches, "lines" | "total">)[];
+  readonly binary: number;
+  /** Messages, whose text must be decoded first. */
+  readonly mails: readonly number[];
+}
+
+interface SearchOneWork {
   readonly pattern: TextPattern;
   /** A descriptor of this process, which the caller keeps open until the answer, or the text of a document. */
-  readonly from: number | Pick<ConvertedDocument, "bytes" | "marks">;
+  readonly from: number | Uint8Array;
   readonly path: string;
-  readonly extract: ExtractRequest;
-  readonly range?: ByteRange;
+  readonly request: MatchRequest;
 }
 
 /** The operations of a thread. Work and answers are plain data. */
 const kinds = {
-  /**
-   * Counts the matching lines of files; only of the first ones if other calls wait for a thread.
-   *
-   * @returns how many files were searched, and the index and count of each that matches.
-   */
-  count({ pattern, files }: CountWork): { done: number; found: number[] } {
+  search({ pattern, directories, request }: SearchWork): BatchMatches {
     const matcher = matcherOf(pattern);
-    const count = (fd: number) => countLines(fd, matcher);
-    const found: number[] = [];
-    let done = 0;
-    for (const { at, names } of filesIn(files)) {
-      for (const name of names) {
-        tick(done);
-        const lines = withScanned(at, name, count) ?? 0;
-        if (lines > 0) found.push(done, lines);
-        done += 1;
-        if (Atomics.load(progress, PROGRESS.hurry) === 1) return { done, found };
+    const found: { index: number; lines: FileMatches["lines"]; total: number }[] = [];
+    const mails: number[] = [];
+    let binary = 0;
+    let left = request.limit;
+    forEach(directories, (fd, index) => {
+      tick(index);
+      const head = readHead(fd);
+      if (kindOfStart(head.subarray(0, START_BYTES)) === "mail") {
+        mails.push(index);
+        return;
       }
-    }
-    return { done, found };
+      if (matcher.certainlyLacks(fd, head)) return;
+      const blocks = ticking(blocksOf(fd, head));
+      const { lines, total, isBinary } = matchLines(blocks, matcher, { ...request, limit: left });
+      if (isBinary) binary += 1;
+      if (total === 0) return;
+      left -= lines.length;
+      found.push({ index, lines, total });
+    });
+    return { found, binary, mails };
   },
-  /**
-   * Reads the beginnings of files; only of the first ones if other calls wait for a thread.
-   *
-   * @param work.files see `FileBatch.text`.
-   * @returns one for each file, null for one that cannot be read.
-   */
-  starts({ files }: { files: string }): (FileStart | null)[] {
-    const starts: (FileStart | null)[] = [];
-    for (const { at, names } of filesIn(files)) {
-      for (const name of names) {
-        starts.push(withScanned(at, name, startOf) ?? null);
-        if (Atomics.load(progress, PROGRESS.hurry) === 1) return starts;
-      }
+  /** Matches nothing if the file cannot be read. */
+  searchOne({ pattern, from, request }: SearchOneWork): FileMatches {
+    const matcher = matcherOf(pattern);
+    try {
+      const blocks = typeof from === "number" ? blocksOf(from) : blocksIn(Buffer.from(from));
+      return matchLines(ticking(blocks), matcher, request);
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+      return { lines: [], total: 0, isBinary: false };
     }
-    return starts;
   },
-  extract: (work: ExtractWork) => extract(work, matcherOf(work.pattern)),
   edit: async (work: EditWork) => (await import("../edit/edit-text.ts")).editBytes(work),
   diff: async (work: DiffWork) => (await import("../edit/diff.ts")).diffTexts(work),
   document: async (work: DocumentWork) =>
     (await import("../read/convert-document.ts")).convertDocument(work),
-  picture: async (work: { bytes: Uint8Array; maxPixels: number; maxBytes: number }) =>
-    (await import("../read/scale-picture.ts")).scalePicture(work),
 };
 
 type Kinds = typeof kinds;
@@ -109,79 +109,40 @@ export type ThreadAnswer =
   | { readonly value: Answer<Kind> }
   | { readonly refusal: Pick<ToolError, "kind" | "message" | "hint"> };
 
-/** The number of matching lines. */
-function countLines(fd: number, matcher: LineMatcher): number {
-  const head = readHead(fd);
-  if (certainlyLacks(fd, head, matcher.needles)) return 0;
-  return extractLines(blocksOf(fd, head), matcher, COUNT).total;
-}
-
-/** Opens a file, works with it and closes it; undefined if it cannot be read. */
-function withScanned<Result>(
-  at: string,
-  name: string,
-  work: (fd: number) => Result,
-): Result | undefined {
-  let fd: number | undefined;
-  try {
-    fd = openScanned(at, name);
-    return fd === undefined ? undefined : work(fd);
-  } catch (error) {
-    if (error instanceof Error && "syscall" in error) return undefined;
-    throw error;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
+/** Opens each file of a batch, works with it and closes it; files that cannot be read are left out. */
+function forEach(
+  directories: readonly BatchDirectory[],
+  work: (fd: number, index: number) => void,
+): void {
+  const files = directories.flatMap(({ at, names }) => names.map((name) => [at, name] as const));
+  for (const [index, [at, name]] of files.entries()) {
+    let fd: number | undefined;
+    try {
+      fd = openBelow(at, name);
+      if (fd !== undefined) work(fd, index);
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+    } finally {
+      if (fd !== undefined) closeSync(fd);
+    }
   }
 }
 
-/**
- * Opens a file of a directory that the walk opened. On Linux, the directory's descriptor leads to it whatever happens to
- * its path, as openat(2) does; elsewhere the opened file must be the one at exactly this path, by real path and inode.
- * A link is not followed. Reads give a position, which FIFOs and terminals refuse.
- *
- * @param at path for fs calls on the directory.
- * @returns undefined if something else was opened.
- */
-function openScanned(at: string, name: string): number | undefined {
-  if (at.startsWith("/proc/self/fd/")) return openSync(at + name, FILE_FLAGS);
-  const path = join(at, name);
-  const fd = openSync(path, FILE_FLAGS);
-  try {
-    const opened = fstatSync(fd);
-    const named = lstatSync(path);
-    const isSame = named.ino === opened.ino && named.dev === opened.dev;
-    if (opened.isFile() && isSame && realpathSync.native(path) === path) return fd;
-  } catch {
-    // It is gone, or was replaced.
+const isSystemError = (error: unknown) => error instanceof Error && "syscall" in error;
+
+function* ticking(blocks: Iterable<Block | undefined>): Generator<Block | undefined> {
+  for (const block of blocks) {
+    tick();
+    yield block;
   }
-  closeSync(fd);
-  return undefined;
 }
 
 let last: { key: string; matcher: LineMatcher } | undefined;
 
 function matcherOf(pattern: TextPattern): LineMatcher {
   const key = JSON.stringify(pattern);
-  if (last?.key === key) return last.matcher;
-  const { lines, ...matcher } = lineMatcher(pattern);
-  const ticking = (block: Block) => {
-    tick();
-    return lines(block);
-  };
-  last = { key, matcher: { ...matcher, lines: ticking } };
+  if (last?.key !== key) last = { key, matcher: new LineMatcher(pattern) };
   return last.matcher;
-}
-
-/** Returns no lines if the file cannot be read. */
-function extract({ from, extract: request, range }: ExtractWork, matcher: LineMatcher): Extract {
-  try {
-    const blocks =
-      typeof from === "number" ? blocksOf(from, undefined, range) : blocksIn(searchable(from));
-    return extractLines(blocks, matcher, request);
-  } catch (error) {
-    if (error instanceof Error && "syscall" in error) return extractLines([], matcher, request);
-    throw error;
-  }
 }
 
 async function answer({ kind, work }: ThreadRequest): Promise<ThreadAnswer> {

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { someOf } from "../../../../../vitest.long.ts";
 import { makeTree } from "../../../test/tree.ts";
 import { textPattern } from "../search/text-pattern.ts";
-import { ThreadPool } from "./thread-pool.ts";
+import { Threads } from "./thread-pool.ts";
 
 /** Enough work for an hour: the same file over and over. */
 const forever = Array.from({ length: 100_000 }, () => "large");
@@ -22,16 +22,14 @@ const never = new AbortController().signal;
 
 async function poolWith(files: Record<string, string>, regex: string) {
   const tree = await makeTree(files);
-  const pool = new ThreadPool();
+  const pool = new Threads();
   onTestFinished(() => pool.close());
   const pattern = textPattern(regex, { literal: false, ignoreCase: false });
   const count = async (names: string[], signal: AbortSignal) => {
-    const { found } = await pool.run(
-      "count",
-      { pattern, files: [tree.root, ...names].join("\0") },
-      signal,
-    );
-    return found;
+    const request = { from: 1, limit: 0, context: 0 };
+    const directories = [{ at: tree.root, names }];
+    const { found } = await pool.run("search", { pattern, directories, request }, signal);
+    return found.flatMap(({ index, total }) => [index, total]);
   };
   return { tree, pool, count };
 }
@@ -48,7 +46,7 @@ const BOMBS = [
   "a.{900}b",
 ];
 
-describe("ThreadPool", () => {
+describe("Threads", () => {
   it("handles concurrent requests and keeps their order", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [`f${i}`, "x\n".repeat(i)]),

@@ -3,26 +3,19 @@ import { Worker } from "node:worker_threads";
 import { errorCode } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { workerFile } from "@refmcp/core/worker-file";
-import { failure, named } from "../messages.ts";
+import { failure, named } from "../errors.ts";
 import type { Answer, Kind, ThreadAnswer, ThreadRequest, Work } from "./files.worker.ts";
-import { PROGRESS } from "./progress.ts";
 
 /** Maximum threads; more do not make reading files faster. */
-const MAX_WORKERS = Math.min(4, availableParallelism());
-/** How long an idle thread is kept for the next search, in milliseconds. */
+const MAX_THREADS = Math.min(4, availableParallelism());
+/** Memory of a thread: several copies of a 32 MiB text. Buffers are not counted. */
+const HEAP_MB = 1_024;
+/** How long an idle thread is kept, in milliseconds. */
 const IDLE_MS = 10_000;
-
 /** How often a busy thread is checked, in milliseconds. */
 const WATCH_MS = 250;
-/** After this time, in milliseconds, a thread returns its results so far if other calls are waiting. */
-const TURN_MS = 500;
-/**
- * Time limit for matching one piece of text (a megabyte or a line), in milliseconds; less if other calls wait. It
- * usually takes milliseconds, or forever if a pattern backtracks.
- */
+/** Time limit for matching one piece of text (a megabyte or a line): it usually takes milliseconds, or forever. */
 const STUCK_MS = 5_000;
-const STUCK_CROWDED_MS = 2_000;
-
 /** Time limit for converting a document, in milliseconds. */
 const DOCUMENT_MS = 20_000;
 /**
@@ -41,28 +34,29 @@ interface Job {
   readonly reject: (reason: unknown) => void;
 }
 
+interface Thread {
+  readonly worker: Worker;
+  /** See files.worker.ts. */
+  readonly progress: Int32Array;
+  idle: NodeJS.Timeout | undefined;
+}
+
 /** Threads for long operations. They start with the first request and end when they are idle. */
-export class ThreadPool {
+export class Threads {
+  readonly width = MAX_THREADS;
   readonly #waiting: Job[] = [];
-  readonly #running: Job[] = [];
   readonly #idle: Thread[] = [];
-  readonly #threads = new Set<Thread>();
-  readonly width = MAX_WORKERS;
-  readonly #heapMb: number;
+  readonly #all = new Set<Thread>();
   readonly #documentMb: number;
 
-  /**
-   * @param heapMb memory limit of a request, which fails without affecting the server; buffers are not counted.
-   * @param documentMb how much the process may grow while it converts a document.
-   */
-  constructor(heapMb = 256, documentMb = DOCUMENT_MB) {
-    this.#heapMb = heapMb;
+  /** @param documentMb how much the process may grow while it converts a document */
+  constructor(documentMb = DOCUMENT_MB) {
     this.#documentMb = documentMb;
   }
 
   /**
-   * @param nameOf the path of the file with this number, for messages about work on many.
-   * @throws the signal's reason as soon as it aborts; a thread that is still working is terminated.
+   * @param nameOf the path of the file with this number, for messages about work on many
+   * @throws the signal's reason as soon as it aborts; a thread that is still working is terminated
    */
   async run<K extends Kind>(
     kind: K,
@@ -82,7 +76,7 @@ export class ThreadPool {
 
   /** Ends all threads, even busy ones; their requests fail. */
   async close(): Promise<void> {
-    await Promise.all([...this.#threads].map((thread) => thread.end()));
+    await Promise.all([...this.#all].map((thread) => this.#end(thread)));
   }
 
   #next(): void {
@@ -90,165 +84,120 @@ export class ThreadPool {
       this.#waiting.splice(this.#waiting.indexOf(job), 1);
       job.reject(job.signal.reason);
     }
-    if (this.#waiting.length === 0) return;
+    if (this.#idle.length === 0 && this.#all.size >= MAX_THREADS) return;
+    const job = this.#waiting.shift();
+    if (job === undefined) return;
     const thread = this.#idle.pop() ?? this.#start();
-    if (thread === undefined) return;
-    // Calls take turns, however many requests each has.
-    const runningOf = ({ signal }: Job) =>
-      this.#running.filter((one) => one.signal === signal).length;
-    const job = this.#waiting.reduce((best, one) =>
-      runningOf(one) < runningOf(best) ? one : best,
-    );
-    this.#waiting.splice(this.#waiting.indexOf(job), 1);
-    this.#running.push(job);
-    void thread
-      .run(job, () => this.#waiting.some(({ signal }) => signal !== job.signal && !signal.aborted))
+    void this.#answer(thread, job)
       .then(job.resolve, job.reject)
-      .finally(() => {
-        this.#running.splice(this.#running.indexOf(job), 1);
-        if (thread.alive) this.#idle.push(thread);
-        this.#next();
-      });
+      .finally(() => this.#next());
   }
 
-  #start(): Thread | undefined {
-    if (this.#threads.size >= MAX_WORKERS) return undefined;
-    const thread: Thread = startThread(this.#heapMb, this.#documentMb, () => {
-      this.#threads.delete(thread);
-      const at = this.#idle.indexOf(thread);
-      if (at >= 0) this.#idle.splice(at, 1);
-      this.#next();
-    });
-    this.#threads.add(thread);
-    return thread;
-  }
-}
-
-type Thread = ReturnType<typeof startThread>;
-
-/** @param ended called once, when the thread takes no more work. */
-function startThread(heapMb: number, documentMb: number, ended: () => void) {
-  const progress = new Int32Array(new SharedArrayBuffer(12));
-  let timer: NodeJS.Timeout | undefined;
-  const thread = { alive: true, run, end };
-  const starting = (async () => {
+  #start(): Thread {
+    const progress = new Int32Array(new SharedArrayBuffer(8));
     const worker = new Worker(workerFile("files", import.meta.url), {
       name: "files",
       workerData: progress,
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
       // Its output must not reach the protocol's stdout.
       stdout: true,
       stderr: true,
     });
+    const thread: Thread = { worker, progress, idle: undefined };
     // Errors are handled where the answer is awaited; without a listener they would end the process.
-    return worker.on("error", () => undefined).once("exit", gone);
-  })();
-  return thread;
+    worker.on("error", () => undefined).once("exit", () => this.#forget(thread));
+    this.#all.add(thread);
+    return thread;
+  }
 
-  /** @param isCrowded whether other calls are waiting for a thread. */
-  async function run(job: Job, isCrowded: () => boolean): Promise<ThreadAnswer> {
-    clearTimeout(timer);
-    Atomics.store(progress, PROGRESS.hurry, 0);
+  #forget(thread: Thread): void {
+    clearTimeout(thread.idle);
+    this.#all.delete(thread);
+    const at = this.#idle.indexOf(thread);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  async #end(thread: Thread): Promise<void> {
+    this.#forget(thread);
+    await thread.worker.terminate();
+  }
+
+  async #answer(thread: Thread, job: Job): Promise<ThreadAnswer> {
+    clearTimeout(thread.idle);
     try {
-      const worker = await starting;
       // An idle thread does not keep the process running.
-      worker.ref();
-      const answer = await answerTo(worker, job, progress, isCrowded, documentMb);
-      worker.unref();
-      timer = setTimeout(() => void end(), IDLE_MS).unref();
+      thread.worker.ref();
+      const answer = await this.#watched(thread, job);
+      thread.worker.unref();
+      thread.idle = setTimeout(() => void this.#end(thread), IDLE_MS).unref();
+      this.#idle.push(thread);
       return answer;
     } catch (error) {
-      await end();
+      await this.#end(thread);
       throw error;
     }
   }
 
-  async function end(): Promise<void> {
-    gone();
-    await (await starting.catch(() => undefined))?.terminate();
+  /** Rejects if the thread fails, is stuck or takes too much, or the caller gives up. */
+  #watched({ worker, progress }: Thread, job: Job): Promise<ThreadAnswer> {
+    const { request, signal } = job;
+    return new Promise((resolve, reject) => {
+      const excess =
+        request.kind === "document"
+          ? excessOf(request, this.#documentMb)
+          : stuckness(progress, job);
+      const watch = setInterval(() => {
+        const error = excess();
+        if (error !== undefined) settle(() => reject(error));
+      }, WATCH_MS);
+      const settle = (work: () => void) => {
+        clearInterval(watch);
+        worker.off("message", onMessage).off("error", onError).off("exit", onExit);
+        signal.removeEventListener("abort", onAbort);
+        work();
+      };
+      const onMessage = (answer: ThreadAnswer) => settle(() => resolve(answer));
+      const onError = (error: unknown) => settle(() => reject(explained(error)));
+      const onExit = (code: number) =>
+        settle(() => reject(new Error(`The thread ended (${code}).`)));
+      const onAbort = () => settle(() => reject(signal.reason));
+      worker.on("message", onMessage).on("error", onError).on("exit", onExit);
+      signal.addEventListener("abort", onAbort);
+      if (signal.aborted) onAbort();
+      else worker.postMessage(request);
+    });
   }
-
-  function gone(): void {
-    if (!thread.alive) return;
-    thread.alive = false;
-    clearTimeout(timer);
-    ended();
-  }
 }
 
-function answerTo(
-  worker: Worker,
-  { request, signal, nameOf }: Job,
-  progress: Int32Array,
-  isCrowded: () => boolean,
-  documentMb: number,
-): Promise<ThreadAnswer> {
-  return new Promise((resolve, reject) => {
-    let ticks = Atomics.load(progress, PROGRESS.ticks);
-    // Only work that has started can be stuck.
-    let [began, moved] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-    const begin = { time: performance.now(), bytes: process.memoryUsage.rss() };
-    const watch = setInterval(() => {
-      const now = performance.now();
-      const excess = request.kind === "document" ? excessOf(request, begin, documentMb) : undefined;
-      if (excess !== undefined) return settle(() => reject(excess));
-      const current = Atomics.load(progress, PROGRESS.ticks);
-      if (current !== ticks) {
-        ticks = current;
-        moved = now;
-        began = Math.min(began, now);
-      }
-      const crowded = isCrowded();
-      if (crowded && now - began >= TURN_MS) Atomics.store(progress, PROGRESS.hurry, 1);
-      const stuck = crowded ? STUCK_CROWDED_MS : STUCK_MS;
-      if ("pattern" in request.work && now - moved >= stuck) {
-        const file = Atomics.load(progress, PROGRESS.file);
-        settle(() => reject(tooSlow(request, nameOf?.(file), stuck)));
-      }
-    }, WATCH_MS);
-    const settle = (work: () => void) => {
-      clearInterval(watch);
-      worker.off("message", onMessage).off("error", onError).off("exit", onExit);
-      signal.removeEventListener("abort", onAbort);
-      work();
-    };
-    const onMessage = (answer: ThreadAnswer) => settle(() => resolve(answer));
-    const onError = (error: unknown) => settle(() => reject(explained(error)));
-    const onExit = (code: number) => settle(() => reject(new Error(`The thread ended (${code}).`)));
-    const onAbort = () => settle(() => reject(signal.reason));
-    worker.on("message", onMessage).on("error", onError).on("exit", onExit);
-    signal.addEventListener("abort", onAbort);
-    if (signal.aborted) onAbort();
-    else worker.postMessage(request);
-  });
+/** Finds out whether the matching of one piece of text takes too long. Only work that has started can be stuck. */
+function stuckness(progress: Int32Array, { request: { work }, nameOf }: Job) {
+  let ticks = Atomics.load(progress, 0);
+  let moved = Number.POSITIVE_INFINITY;
+  return (): ToolError | undefined => {
+    const current = Atomics.load(progress, 0);
+    if (current !== ticks) moved = performance.now();
+    ticks = current;
+    if (!("pattern" in work) || performance.now() - moved < STUCK_MS) return undefined;
+    const path = nameOf?.(Atomics.load(progress, 1)) ?? ("path" in work ? work.path : "");
+    const what = `Matching ${JSON.stringify(work.pattern.text)} took more than ${STUCK_MS / 1000} s`;
+    const where = `for one part of ${named(path)}, so the search was stopped`;
+    return failure("matching_too_slow", `${what} ${where}.`);
+  };
 }
 
-function tooSlow({ work }: ThreadRequest, file: string | undefined, ms: number): ToolError {
-  const path = file ?? ("path" in work ? work.path : "");
-  const pattern = JSON.stringify("pattern" in work ? work.pattern.text : "");
-  const where = `for one part of ${named(path)}, so the search was stopped`;
-  return failure(
-    "matching_too_slow",
-    `Matching ${pattern} took more than ${ms / 1000} s ${where}.`,
-  );
-}
-
-/** Which limit the conversion of a document exceeds; undefined if none. */
-function excessOf(
-  { work }: ThreadRequest,
-  begin: { time: number; bytes: number },
-  documentMb: number,
-): ToolError | undefined {
+/** Finds out which limit the conversion of a document exceeds. */
+function excessOf({ work }: ThreadRequest, documentMb: number) {
   const path = "path" in work ? named(work.path) : "the document";
-  if (performance.now() - begin.time >= DOCUMENT_MS) {
-    const message = `Converting ${path} to text took more than ${DOCUMENT_MS / 1000} s.`;
-    return failure("document_too_slow", message);
-  }
-  if (process.memoryUsage.rss() - begin.bytes < documentMb * 1_048_576) return undefined;
-  return failure(
-    "bad_document",
-    `${path} cannot be read: it needs more than ${documentMb} MiB of memory.`,
-  );
+  const begin = { time: performance.now(), bytes: process.memoryUsage.rss() };
+  return (): ToolError | undefined => {
+    if (performance.now() - begin.time >= DOCUMENT_MS) {
+      const message = `Converting ${path} to text took more than ${DOCUMENT_MS / 1000} s.`;
+      return failure("document_too_slow", message);
+    }
+    if (process.memoryUsage.rss() - begin.bytes < documentMb * 1_048_576) return undefined;
+    const message = `${path} cannot be read: it needs more than ${documentMb} MiB of memory.`;
+    return failure("bad_document", message);
+  };
 }
 
 function explained(error: unknown): unknown {

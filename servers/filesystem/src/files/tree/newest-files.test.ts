@@ -14,27 +14,10 @@ async function agedTree(names: readonly string[]) {
   return { tree, paths };
 }
 
-it("lists the newest files first, in pages that do not overlap", async () => {
+it("lists the newest files first", async () => {
   const names = ["z.txt", "b/new.log", "a.txt", "b/c/old.txt", "oldest"];
   const { tree, paths } = await agedTree(names);
-  const first = await newestFiles(tree.guard, { page: 2 }, []);
-  const second = await newestFiles(tree.guard, { page: 2, cursor: first.next_cursor }, []);
-  const third = await newestFiles(tree.guard, { page: 2, cursor: second.next_cursor }, []);
-  expect([first, second, third].map(({ files }) => paths(files))).toEqual([
-    names.slice(0, 2),
-    names.slice(2, 4),
-    names.slice(4),
-  ]);
-  expect(third.next_cursor).toBeUndefined();
-  await expect(newestFiles(tree.guard, { cursor: "damaged" }, [])).rejects.toMatchObject({
-    kind: "invalid",
-  });
-});
-
-it("lists logs that ignore files hide, but not those that the option hides", async () => {
-  const { tree, paths } = await agedTree(["a.log", "b.log", "c.tmp"]);
-  await tree.add({ ".gitignore": "*.log\n*.tmp\n" });
-  expect(paths((await newestFiles(tree.guard, {}, ["b.*"])).files)).toEqual(["a.log"]);
+  expect(paths(await newestFiles({ guard: tree.guard, ignored: [] }))).toEqual(names);
 });
 
 it("leaves out what is hidden, ignored, installed or a link", async () => {
@@ -50,21 +33,12 @@ it("leaves out what is hidden, ignored, installed or a link", async () => {
     "x.log": "",
   };
   await tree.add(more);
-  expect(paths((await newestFiles(tree.guard, {}, ["*.log"])).files)).toEqual(["a.txt"]);
+  expect(paths(await newestFiles({ guard: tree.guard, ignored: ["*.log"] }))).toEqual(["a.txt"]);
 });
 
-it("lists at most 300 files in all pages together", async () => {
-  const { tree } = await agedTree(Array.from({ length: 320 }, (_, at) => `f${at}`));
-  const seen = new Set<string>();
-  let cursor: string | undefined;
-  let pages = 0;
-  do {
-    const page = await newestFiles(tree.guard, { cursor }, []);
-    for (const { path } of page.files) seen.add(path);
-    cursor = page.next_cursor;
-    pages += 1;
-  } while (cursor !== undefined);
-  expect([seen.size, pages]).toEqual([300, 3]);
+it("lists at most 100 files", async () => {
+  const { tree } = await agedTree(Array.from({ length: 120 }, (_, at) => `f${at}`));
+  expect(await newestFiles({ guard: tree.guard, ignored: [] })).toHaveLength(100);
 });
 
 it("lists a file once if allowed directories contain each other", async () => {
@@ -74,5 +48,5 @@ it("lists a file once if allowed directories contain each other", async () => {
     source: "argument" as const,
   }));
   const guard = createPathGuard(new DirectoryAllowlist({ mode: "off", configured }));
-  expect(paths((await newestFiles(guard, {}, [])).files)).toEqual(["sub/a.txt", "b.txt"]);
+  expect(paths(await newestFiles({ guard, ignored: [] }))).toEqual(["sub/a.txt", "b.txt"]);
 });

@@ -1,17 +1,14 @@
-import { join, sep } from "node:path";
-import type { PathGuard } from "@refmcp/boundary";
-import { cursorsOf } from "@refmcp/boundary/answer";
-import * as z from "zod";
-import { compileExclusion } from "../glob/glob.ts";
-import { compileIgnoreLines, IgnoreScope, parseIgnoreLines } from "../glob/ignore-scope.ts";
+import { join } from "node:path";
+import { statOf, within } from "@refmcp/boundary";
+import type { Files } from "../files.ts";
 import { orRefused } from "../open-path.ts";
-import { statOf } from "./open-below.ts";
+import { compileExclusion } from "../search/glob.ts";
+import { ignoreRules } from "../search/ignore.ts";
 import { compareText, TopItems } from "./path-order.ts";
 import { walk } from "./walk.ts";
 
-/** How many files are listed in all pages together: what a person picks from. */
-const MAX_LISTED = 300;
-const PAGE = 100;
+/** What a person picks from. */
+const MAX_LISTED = 100;
 /** Time for all allowed directories, in milliseconds; the newest of the files that were seen are listed. */
 const BUDGET_MS = 3_000;
 /** What nobody picks: hidden entries and installed packages. */
@@ -23,56 +20,29 @@ interface NewFile {
   readonly time: number;
 }
 
-const position = z.tuple([z.int().min(0).max(MAX_LISTED), z.number(), z.string()]);
-
-/**
- * The newest files of all allowed directories in pages, newest first, without what ignore rules hide except logs.
- *
- * @param ignored patterns of the `--ignore` option.
- * @throws ToolError `invalid` for a damaged cursor, and the signal's reason.
- */
+/** The newest files of all allowed directories, newest first, without what ignore rules hide. */
 export async function newestFiles(
-  guard: PathGuard,
-  {
-    cursor,
-    signal,
-    page = PAGE,
-  }: { cursor?: string | undefined; signal?: AbortSignal; page?: number },
-  ignored: readonly string[],
-): Promise<{ files: readonly NewFile[]; next_cursor?: string }> {
+  { guard, ignored }: Pick<Files, "guard" | "ignored">,
+  signal?: AbortSignal,
+): Promise<readonly NewFile[]> {
   const directories = guard.allowed.directories();
-  const cursors = cursorsOf(
-    "resources/list",
-    directories.map(({ path }) => path),
-    position,
-  );
-  const [shown, time, path] = cursors.decode(cursor) ?? [0, Number.POSITIVE_INFINITY, ""];
-  const compare = (a: Omit<NewFile, "size">, b: Omit<NewFile, "size">) =>
-    b.time - a.time || compareText(a.path, b.path);
-  const count = Math.min(page, MAX_LISTED - shown);
-  const top = new TopItems<NewFile>(count + 1, compare);
+  const compare = (a: NewFile, b: NewFile) => b.time - a.time || compareText(a.path, b.path);
+  const top = new TopItems<NewFile>(MAX_LISTED, compare);
   const exclude = compileExclusion(UNWANTED);
-  // People attach logs, which most projects keep out of git; what the server's option hides stays hidden.
-  const option = compileIgnoreLines(parseIgnoreLines(ignored.join("\n")));
-  const keep = (path: string, name: string) =>
-    /\.log$/i.test(name) && option.verdict(path, name, false) !== true;
   // Allowed directories can contain each other.
   const outer = directories.filter(
-    ({ path }) =>
-      !directories.some((other) => other.path !== path && path.startsWith(below(other.path))),
+    ({ path }) => !directories.some((other) => other.path !== path && within(path, other.path)),
   );
   for (const directory of outer) {
     const root = await guard.openDirectory(directory.path).catch(orRefused);
     if (root === undefined) continue;
     try {
-      const ignore = await IgnoreScope.above(guard, root, ignored);
-      const walking = { signal, budgetMs: BUDGET_MS / outer.length, ignore, exclude, keep };
-      await walk(guard, root, walking, ({ path: inside, name, type, parent }) => {
-        if (type !== "file") return undefined;
-        const stat = statOf(parent.entry(name));
-        if (stat === undefined) return undefined;
-        const file = { path: join(root.path, inside), size: stat.size, time: stat.mtimeMs };
-        if (compare(file, { time, path }) > 0) top.add(file);
+      const ignore = await ignoreRules(guard, root, ignored);
+      const walking = { signal, budgetMs: BUDGET_MS / outer.length, ignore, exclude };
+      await walk(guard, root, walking, ({ path, name, type, parent }) => {
+        const stat = type === "file" ? statOf(parent.entry(name)) : undefined;
+        if (stat !== undefined)
+          top.add({ path: join(root.path, path), size: stat.size, time: stat.mtimeMs });
         return undefined;
       });
       await root.verify();
@@ -80,15 +50,5 @@ export async function newestFiles(
       await root.close();
     }
   }
-  const all = top.take();
-  const files = all.slice(0, count);
-  const last = files.at(-1);
-  const isLast = last === undefined || all.length <= count || shown + count >= MAX_LISTED;
-  return isLast
-    ? { files }
-    : { files, next_cursor: cursors.encode([shown + files.length, last.time, last.path]) };
+  return top.take();
 }
-
-/** What the paths below a directory begin with. */
-const below = (directory: string): string =>
-  directory.endsWith(sep) ? directory : directory + sep;

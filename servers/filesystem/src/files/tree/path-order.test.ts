@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { mountPoints } from "./open-below.ts";
 import { comparePaths, compareText, TopItems } from "./path-order.ts";
 
 it("orders paths component by component, like a walk", () => {
@@ -16,10 +15,4 @@ it("keeps the first of many in order, whatever the input order", () => {
     expect(top.take()).toEqual([...numbers].sort((a, b) => a - b).slice(0, count));
   }
   expect(["b", "B", "a", "ä"].sort(compareText)).toEqual(["B", "a", "b", "ä"]);
-});
-
-it("reads mount points with spaces in their names", () => {
-  const table =
-    "36 35 98:0 /mnt1 /mnt/with\\040space rw - ext3 /dev/root rw\n22 28 0:20 / /sys rw - sysfs sysfs rw\n";
-  expect(mountPoints(table)).toEqual(["/mnt/with space", "/sys"]);
 });

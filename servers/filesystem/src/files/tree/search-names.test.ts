@@ -1,12 +1,16 @@
 import { utimes } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { keepSwapping } from "../../../test/swapper.ts";
-import { makeTree, type Tree } from "../../../test/tree.ts";
-import { type NameSearch, searchNames } from "./listings.ts";
+import { listed, makeTree, type Tree } from "../../../test/tree.ts";
+import { searchNames } from "./search-names.ts";
 
-function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[] = []) {
-  return searchNames(
-    tree.guard,
+async function search(
+  tree: Tree,
+  request: Partial<Parameters<typeof searchNames>[1]> = {},
+  ignored: string[] = [],
+) {
+  const answer = await searchNames(
+    { guard: tree.guard, ignored },
     {
       path: tree.root,
       pattern: "*",
@@ -18,18 +22,18 @@ function search(tree: Tree, request: Partial<NameSearch> = {}, ignored: string[]
       budget: 20_000,
       ...request,
     },
-    ignored,
   );
+  return listed(answer);
 }
 
 /** The paths below the root. */
 async function paths(
   tree: Tree,
-  request: Partial<NameSearch> = {},
+  request: Partial<Parameters<typeof searchNames>[1]> = {},
   ignored: string[] = [],
 ): Promise<string[]> {
-  const { matches } = await search(tree, request, ignored);
-  return matches.map(({ path }) => path.slice(tree.root.length + 1));
+  const { lines } = await search(tree, request, ignored);
+  return lines.map((line) => line.slice(line.indexOf(tree.root) + tree.root.length + 1));
 }
 
 describe("searchNames", () => {
@@ -41,17 +45,13 @@ describe("searchNames", () => {
       "src/l.ts": { link: "b.ts" },
       "README.md": "",
     });
-    expect((await search(tree, { pattern: "*.ts" })).matches).toEqual([
-      { path: tree.at("a.ts"), type: "file" },
-      { path: tree.at("src/b.ts"), type: "file" },
-      { path: tree.at("src/deep/c.ts"), type: "directory" },
-      { path: tree.at("src/l.ts"), type: "link" },
-    ]);
+    const all = ["a.ts", "src/b.ts", "src/deep/c.ts/", "src/l.ts"];
+    expect(await paths(tree, { pattern: "*.ts" })).toEqual(all);
     expect(await paths(tree, { pattern: "*.ts", type: "file" })).toEqual(["a.ts", "src/b.ts"]);
-    expect(await paths(tree, { pattern: "*.ts", type: "directory" })).toEqual(["src/deep/c.ts"]);
+    expect(await paths(tree, { pattern: "*.ts", type: "directory" })).toEqual(["src/deep/c.ts/"]);
     expect(await paths(tree, { pattern: "src/*.ts" })).toEqual(["src/b.ts", "src/l.ts"]);
     expect(await paths(tree, { pattern: "deep/**", path: "src" })).toEqual([
-      "src/deep/c.ts",
+      "src/deep/c.ts/",
       "src/deep/c.ts/x",
     ]);
   });
@@ -65,14 +65,10 @@ describe("searchNames", () => {
       "tmp/a.ts": "",
       ".git/a.ts": "",
     });
-    const found = await search(tree, { pattern: "a.ts" }, ["tmp/"]);
-    expect(found).toEqual({
-      matches: [{ path: tree.at("src/a.ts"), type: "file" }],
-      total: 1,
-      hidden: 4,
-      notes: [
-        "4 entries are hidden by ignore rules or .git; include_ignored=true shows the ignored ones.",
-      ],
+    expect(await search(tree, { pattern: "a.ts" }, ["tmp/"])).toMatchObject({
+      lines: [tree.at("src/a.ts")],
+      facts:
+        "[1 match. 4 entries are hidden by ignore rules or .git; include_ignored=true shows the ignored ones.]",
     });
     expect(await paths(tree, { pattern: "a.ts", include_ignored: true }, ["tmp/"])).toEqual([
       "dist/a.ts",
@@ -93,7 +89,7 @@ describe("searchNames", () => {
     ).toEqual(["src/a.ts"]);
   });
 
-  it.each(["path", "mtime", "oldest", "size"] as const)(
+  it.each(["path", "mtime", "size"] as const)(
     "pages without repeat or gap, sorted by %s",
     async (sort) => {
       const tree = await makeTree(
@@ -109,9 +105,11 @@ describe("searchNames", () => {
       let cursor: string | undefined;
       do {
         const page = await search(tree, { pattern: "f*", sort, limit: 7, cursor });
-        expect(page.total).toBe(cursor === undefined ? 40 : undefined);
-        paged.push(...page.matches.map(({ path }) => path.slice(tree.root.length + 1)));
-        cursor = page.next_cursor;
+        expect(page.facts.includes("40 matches.")).toBe(cursor === undefined);
+        paged.push(
+          ...page.lines.map((line) => line.slice(line.indexOf(tree.root) + tree.root.length + 1)),
+        );
+        cursor = page.cursor;
       } while (cursor !== undefined);
       expect(paged).toEqual(whole);
     },
@@ -122,31 +120,14 @@ describe("searchNames", () => {
     await utimes(tree.at("a"), 2e9, 2e9);
     await utimes(tree.at("b"), 1e9, 1e9);
     await utimes(tree.at("c"), 1.5e9, 1.5e9);
-    expect(
-      (await search(tree, { sort: "mtime" })).matches.map(({ path, modified }) => [
-        path.at(-1),
-        modified,
-      ]),
-    ).toEqual([
-      ["a", "2033-05-18T03:33:20.000Z"],
-      ["c", "2017-07-14T02:40:00.000Z"],
-      ["b", "2001-09-09T01:46:40.000Z"],
+    const sorted = async (sort: "mtime" | "size") =>
+      (await search(tree, { sort })).lines.map((line) => `${line.split(" ")[0]} ${line.at(-1)}`);
+    expect(await sorted("mtime")).toEqual([
+      "2033-05-18T03:33:20.000Z a",
+      "2017-07-14T02:40:00.000Z c",
+      "2001-09-09T01:46:40.000Z b",
     ]);
-    const early = new Date(-1e12);
-    await utimes(tree.at("c"), early, early);
-    expect(
-      (await search(tree, { sort: "oldest" })).matches.map(({ path, modified }) => [
-        path.at(-1),
-        modified,
-      ]),
-    ).toEqual([
-      ["c", "1938-04-24T22:13:20.000Z"],
-      ["b", "2001-09-09T01:46:40.000Z"],
-      ["a", "2033-05-18T03:33:20.000Z"],
-    ]);
-    expect((await search(tree, { sort: "size" })).matches.map(({ size }) => size)).toEqual([
-      3, 2, 1,
-    ]);
+    expect(await sorted("size")).toEqual(["3 b", "2 c", "1 a"]);
   });
 
   it("returns partial results when time runs out, and continues from there", async () => {
@@ -154,18 +135,15 @@ describe("searchNames", () => {
       Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i}/f${i}`, ""])),
     );
     const first = await search(tree, { pattern: "f*", budgetMs: 0, limit: 1000 });
-    if (first.next_cursor !== undefined) {
-      expect(first.total).toBeUndefined();
-      expect(first.notes?.[0]).toContain("continue from there with next_cursor");
-    }
-    const found = [...first.matches];
-    let cursor = first.next_cursor;
+    if (first.cursor !== undefined) expect(first.facts).toMatch(/^\[Continue .*ran out of time at/);
+    const found = [...first.lines];
+    let cursor = first.cursor;
     while (cursor !== undefined) {
       const page = await search(tree, { pattern: "f*", limit: 1000, cursor });
-      found.push(...page.matches);
-      cursor = page.next_cursor;
+      found.push(...page.lines);
+      cursor = page.cursor;
     }
-    expect(new Set(found.map(({ path }) => path)).size).toBe(200);
+    expect(new Set(found).size).toBe(200);
     expect(found.length).toBe(200);
   });
 
@@ -175,25 +153,23 @@ describe("searchNames", () => {
       Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${long}/f${i}`, ""])),
     );
     const page = await search(tree, { pattern: "f*" });
-    expect(JSON.stringify(page).length).toBeLessThan(20_000);
-    expect(page.next_cursor).toBeDefined();
-    expect(page.total).toBe(30);
+    expect(page.lines.join("\n").length + page.facts.length).toBeLessThan(20_000);
+    expect(page.cursor).toBeDefined();
+    expect(page.facts).toContain("30 matches.");
   });
 
   it("suggests wildcards if an exact name is not found", async () => {
     const tree = await makeTree({ "config.json": "" });
-    const { notes } = await search(tree, { pattern: "config" });
-    expect(notes).toEqual([
-      'The pattern has no wildcard and matches only this exact name; "*config*" matches names that contain it.',
-    ]);
+    const { facts } = await search(tree, { pattern: "config" });
+    expect(facts).toBe(
+      '[0 matches. The pattern has no wildcard and matches only this exact name; "*config*" matches names that contain it.]',
+    );
   });
 
   it("refuses a cursor of another search", async () => {
     const tree = await makeTree({ a: "", b: "" });
-    const { next_cursor } = await search(tree, { limit: 1 });
-    await expect(
-      search(tree, { limit: 1, pattern: "b*", cursor: next_cursor }),
-    ).rejects.toMatchObject({
+    const { cursor } = await search(tree, { limit: 1 });
+    await expect(search(tree, { limit: 1, pattern: "b*", cursor })).rejects.toMatchObject({
       kind: "invalid",
     });
   });
@@ -207,8 +183,8 @@ describe("searchNames", () => {
     await keepSwapping(tree.at("victim"), tree.outside);
     for (let i = 0; i < 100; i++) {
       const found = await search(tree, { pattern: "*SECRET*", include_ignored: true });
-      expect(found.matches).toEqual([]);
-      expect(found.total).toBe(0);
+      expect(found.lines).toEqual([]);
+      expect(found.facts).toContain("0 matches.");
     }
   });
 });

@@ -5,8 +5,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { isLong } from "../../../../../vitest.long.ts";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
-import { compileExclusion } from "../glob/glob.ts";
-import { IgnoreScope } from "../glob/ignore-scope.ts";
+import { compileExclusion } from "../search/glob.ts";
+import { ignoreRules } from "../search/ignore.ts";
 import { type Met, type WalkOptions, type WalkReport, walk } from "./walk.ts";
 
 async function walked(
@@ -166,7 +166,7 @@ describe("walk", () => {
     });
     const root = await tree.guard.openDirectory(tree.root);
     onTestFinished(() => root.close());
-    const ignore = await IgnoreScope.above(tree.guard, root, []);
+    const ignore = await ignoreRules(tree.guard, root, []);
     expect(await walked(tree, { ignore })).toMatchObject({
       paths: [".gitignore", "src/"],
       hidden: 3,

@@ -1,8 +1,13 @@
-import { setImmediate } from "node:timers/promises";
-import type { GuardedDirectory, PathGuard } from "@refmcp/boundary";
-import type { Exclusion } from "../glob/glob.ts";
-import type { IgnoreScope } from "../glob/ignore-scope.ts";
-import { type Entry, type EntryType, type WalkedDirectory, walkedDirectory } from "./open-below.ts";
+import {
+  type WalkedEntry as Entry,
+  type EntryType,
+  type GuardedDirectory,
+  type PathGuard,
+  TimeSlices,
+  type WalkedDirectory,
+} from "@refmcp/boundary";
+import type { Exclusion } from "../search/glob.ts";
+import type { IgnoreRules } from "../search/ignore.ts";
 
 export interface Met {
   /** Below the walk's start, with `/` between components. */
@@ -18,10 +23,8 @@ export interface WalkOptions {
   /** Time limit in milliseconds, after which the walk ends with `ended: "late"`. */
   readonly budgetMs?: number;
   /** Ignore rules; without them, only `.git` is hidden. */
-  readonly ignore?: IgnoreScope | undefined;
+  readonly ignore?: IgnoreRules | undefined;
   readonly git?: boolean;
-  /** Which files are visited although ignore rules hide them. */
-  readonly keep?: (path: string, name: string) => boolean;
   readonly exclude?: Exclusion;
   /** Continues after this path, as if everything before it had been visited. */
   readonly after?: string | undefined;
@@ -49,47 +52,11 @@ const MAX_DEPTH = 256;
 /** How many entries are visited between two checks of the clock. */
 const STRIDE = 64;
 
-/** How long synchronous work may block the event loop before other calls get their turn, in milliseconds. */
-const SLICE_MS = 8;
-
-/**
- * Divides long synchronous work into slices: `due` tells when to yield to the event loop; `rest` yields, and throws if
- * the caller cancelled.
- */
-export class TimeSlices {
-  readonly #signal: AbortSignal | undefined;
-  readonly #end: number;
-  #sliceEnd: number;
-  /** Whether the time for all the work is used up. */
-  late = false;
-
-  constructor(signal: AbortSignal | undefined, budgetMs = Number.POSITIVE_INFINITY) {
-    signal?.throwIfAborted();
-    this.#signal = signal;
-    const now = performance.now();
-    this.#end = now + budgetMs;
-    this.#sliceEnd = now + SLICE_MS;
-  }
-
-  /** Whether the current slice is over. About 50 ns. */
-  due(): boolean {
-    return performance.now() >= this.#sliceEnd;
-  }
-
-  async rest(): Promise<void> {
-    await setImmediate();
-    this.#signal?.throwIfAborted();
-    const now = performance.now();
-    this.late = now >= this.#end;
-    this.#sliceEnd = now + SLICE_MS;
-  }
-}
-
 interface Frame {
   readonly directory: WalkedDirectory;
   readonly prefix: string;
   readonly entries: readonly Entry[];
-  readonly ignore: IgnoreScope | undefined;
+  readonly ignore: IgnoreRules | undefined;
   /** The components of `after` from here on, while the walk still follows that path. */
   readonly after: readonly string[] | undefined;
   next: number;
@@ -111,13 +78,11 @@ export async function walk(
   options: WalkOptions,
   visit: Visit,
 ): Promise<WalkReport> {
-  const start = await walkedDirectory(guard, root);
+  const start = await guard.walk(root);
   const slices = new TimeSlices(options.signal, options.budgetMs);
   const frames: Frame[] = [];
   let last: string | undefined;
-  let hidden = 0;
-  let ignored = 0;
-  let unreadable = 0;
+  let [hidden, ignored, unreadable] = [0, 0, 0];
 
   /** Visits entries of `frame` until it reaches a directory to descend into, is stopped, or has to check the clock. */
   function advance(frame: Frame): Entry | "pause" | "stopped" | "done" {
@@ -130,9 +95,8 @@ export async function walk(
       const { name, type } = entry;
       const path = prefix + name;
       const isDirectory = type === "directory";
-      const isIgnored = frame.ignore?.hides(path, name, isDirectory) === true;
-      const isKept = isIgnored && type === "file" && options.keep?.(path, name) === true;
-      if ((name === ".git" && git !== true) || (isIgnored && !isKept)) {
+      const isIgnored = frame.ignore?.hides(path, isDirectory) === true;
+      if ((name === ".git" && git !== true) || isIgnored) {
         hidden += 1;
         if (isIgnored) ignored += 1;
         continue;
@@ -148,45 +112,28 @@ export async function walk(
     return "pause";
   }
 
-  function descend(frame: Frame, { name }: Entry): void {
-    const child = frames.length < MAX_DEPTH ? frame.directory.child(name) : "unreadable";
+  function enter(child: WalkedDirectory | string, name: string, outer?: Frame): void {
     if (child === "unreadable") unreadable += 1;
     if (typeof child === "string") return;
-    const after = frame.after?.[0] === name ? frame.after.slice(1) : undefined;
-    enter(child, `${frame.prefix}${name}/`, frame.ignore, after);
-  }
-
-  function enter(
-    directory: WalkedDirectory,
-    prefix: string,
-    outer: IgnoreScope | undefined,
-    after: readonly string[] | undefined,
-  ): void {
-    const all = directory.entries();
+    const prefix = outer === undefined ? "" : `${outer.prefix}${name}/`;
+    const follows = outer === undefined || outer.after?.[0] === name;
+    const path = outer === undefined ? options.after?.split("/") : outer.after?.slice(1);
+    const after = follows && path?.[0] !== undefined ? path : undefined;
+    const all = child.entries();
     if (all === undefined) unreadable += 1;
-    const first = after?.[0];
     // Entries before the path to continue after were already visited and counted.
-    const entries = (first === undefined ? all : all?.filter(({ name }) => name >= first)) ?? [];
-    const ignore = outer?.enter(directory, all ?? [], prefix);
-    frames.push({
-      directory,
-      prefix,
-      entries,
-      ignore,
-      after: first === undefined ? undefined : after,
-      next: 0,
-    });
+    const entries = (all ?? []).filter(
+      ({ name }) => after === undefined || name >= (after[0] ?? ""),
+    );
+    const ignore = (outer?.ignore ?? options.ignore)?.enter(child, all ?? [], prefix);
+    frames.push({ directory: child, prefix, entries, ignore, after, next: 0 });
   }
 
-  const report = (ended: WalkReport["ended"]): WalkReport => ({
-    ended,
-    last,
-    hidden,
-    ignored,
-    unreadable,
-  });
+  const report = (ended: WalkReport["ended"]): WalkReport => {
+    return { ended, last, hidden, ignored, unreadable };
+  };
   try {
-    enter(start, "", options.ignore, options.after?.split("/"));
+    enter(start, "");
     while (true) {
       const frame = frames.at(-1);
       if (frame === undefined) return report("complete");
@@ -201,7 +148,10 @@ export async function walk(
         frame.directory.close();
         const wait = options.rest?.();
         if (wait !== undefined) await wait;
-      } else if (child !== "pause") descend(frame, child);
+      } else if (child !== "pause") {
+        const isDeep = frames.length >= MAX_DEPTH;
+        enter(isDeep ? "unreadable" : frame.directory.child(child.name), child.name, frame);
+      }
     }
   } finally {
     for (const frame of frames) frame.directory.close();

@@ -1,0 +1,130 @@
+import { basename, dirname, join, relative } from "node:path";
+import { fitting, grouped, sized } from "@refmcp/boundary/answer";
+import { counted, named } from "../errors.ts";
+import type { Files } from "../files.ts";
+import type { Pair } from "./pattern.ts";
+import type { Deletion, Plan } from "./plan.ts";
+import { describe, entriesOf } from "./state.ts";
+import type { Outcome } from "./step.ts";
+import type { Receipt } from "./store.ts";
+
+/** Characters for the lines of a preview, and of the answer after the change. */
+const PREVIEW_CHARS = 6_000;
+const DONE_CHARS = 1_500;
+const MAX_NAMED = 20;
+/** At least this many files that go from one directory to another share a line. */
+const MIN_FOLDED = 3;
+
+/** The sentences about the record of a change; none if nothing was changed. */
+export function receiptText(receipt: Receipt | undefined): string[] {
+  if (receipt === undefined) return [];
+  const { changeId, final, note = [] } = receipt;
+  return [final === undefined ? `Change ${changeId}.` : `Cannot be undone: ${final}.`].concat(note);
+}
+
+/** One line: what was done, then what was recorded. */
+export function changeAnswer(done: string, receipt: Receipt | undefined): string {
+  return [done, ...receiptText(receipt)].join(" ");
+}
+
+/** Some paths, and how many more there are. */
+export function namedList(paths: readonly string[]): string {
+  const more = paths.length - MAX_NAMED;
+  const rest = more > 0 ? ` and ${grouped(more)} more` : "";
+  return paths.slice(0, MAX_NAMED).map(named).join(", ") + rest;
+}
+
+/**
+ * Asks the user before something is lost permanently, because nothing is kept.
+ *
+ * @param loss.what exactly, after the path: ` (3 B)`
+ */
+export async function confirmLoss(
+  { store }: Files,
+  call: { confirm(question: string, action?: string): Promise<void> },
+  loss: { verb: string; path: string; count: number; what: string },
+): Promise<void> {
+  if (store.keeps || loss.count === 0) return;
+  const { verb, path, count, what } = loss;
+  const others = count === 1 ? "" : ` and ${grouped(count - 1)} more`;
+  const question = `${verb} ${named(path)}${others}${what}? It will be permanently lost: nothing is kept (--journal-days 0).`;
+  const action = `${verb} ${count === 1 ? named(basename(path)) : `${grouped(count)} files`}`;
+  await call.confirm(question, action);
+}
+
+/** `a directory with 2 files (3 B)`, `1 file (3 B)`, `3 files (12 B), 1 directory`. */
+export function deletionText(deletions: readonly Deletion[]): string {
+  const [first] = deletions;
+  if (deletions.length === 1 && first?.content !== undefined)
+    return entriesOf(first.content) === 0
+      ? "an empty directory"
+      : `a directory with ${describe(first.content)}`;
+  const count = (type: Deletion["type"]) => deletions.filter((one) => one.type === type).length;
+  const bytes = deletions.reduce((sum, one) => sum + one.bytes, 0);
+  const [files, directories, links] = [count("file"), count("directory"), count("link")];
+  return describe({ files, directories, links, others: 0, bytes });
+}
+
+/** What a plan of moves or copies does or, with `done`, what it did. */
+export function planAnswer(
+  { subject, files, parents, unchanged, replaced }: Plan,
+  done?: { readonly receipt: Receipt | undefined; readonly outcomes: readonly Outcome[] },
+): string {
+  const isMove = subject.action === "move";
+  const outcomes = done?.outcomes.slice(-files.length) ?? [];
+  const skipped = files.flatMap(({ from }, index) =>
+    (outcomes[index]?.skipped ?? []).map((path) => join(from, path)),
+  );
+  const left =
+    skipped.length === 0
+      ? []
+      : [`Skipped, because they lead outside or are not regular files: ${namedList(skipped)}.`];
+  const [only] = files;
+  if (done !== undefined && only !== undefined && files.length === 1 && parents.length === 0) {
+    const { content } = outcomes.at(-1) ?? {};
+    const bytes = replaced.count === 0 ? "" : `, replacing ${sized(replaced.bytes)}`;
+    const what = content === undefined ? "" : `: ${describe(content)}`;
+    const sentence = `${isMove ? "Moved" : "Copied"} ${named(only.from)} to ${named(only.to)}${what}${bytes}.`;
+    return changeAnswer([sentence, ...left].join(" "), done.receipt);
+  }
+  const lines = foldedLines(files);
+  const chars = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
+  const shown = lines.slice(
+    0,
+    fitting(lines, chars, ({ length }) => length + 1),
+  );
+  const more = lines.length - shown.length;
+  const verb = done === undefined ? `Would ${subject.action}` : isMove ? "Moved" : "Copied";
+  const areFiles = files.every(({ stat }) => !stat.isDirectory());
+  const [one, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
+  const directories = new Set(files.map(({ to }) => dirname(to))).size;
+  const into = `${counted(files.length, one, many)} into ${counted(directories, "directory", "directories")}`;
+  const facts = [
+    `${verb} ${into}${parents.length === 0 ? "" : ` (${grouped(parents.length)} created)`}.`,
+    ...(unchanged === 0 ? [] : [`${counted(unchanged, "file")} already had the wanted path.`]),
+    ...(replaced.count === 0
+      ? []
+      : [`${counted(replaced.count, "file")} replaced (${sized(replaced.bytes)}).`]),
+    ...left,
+    ...(done === undefined ? ["Nothing was changed."] : receiptText(done.receipt)),
+  ];
+  const rest = more > 0 ? [`… and ${counted(more, "more line")}`] : [];
+  return [...shown, ...rest, `[${facts.join(" ")}]`].join("\n");
+}
+
+/** `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"`, below what that is relative to. */
+function foldedLines(files: readonly Pair[]): string[] {
+  const base = dirname(files[0]?.from ?? "");
+  const short = (path: string) => named(relative(base, path));
+  const groups = new Map<string, string[]>();
+  for (const { from, to } of files) {
+    const key = JSON.stringify([dirname(to), dirname(from)]);
+    groups.set(key, [...(groups.get(key) ?? []), `${short(from)} → ${short(to)}`]);
+  }
+  const lines = [...groups.keys()].sort().flatMap((key) => {
+    const group = groups.get(key) ?? [];
+    if (group.length < MIN_FOLDED) return group;
+    return [`${counted(group.length, "file")}: ${group[0]} … ${group.at(-1)}`];
+  });
+  return [`Relative to ${named(base)}:`, ...lines];
+}

@@ -1,2 +1,0 @@
-// Every rule.
-import "./ignore-scope.test.ts";

@@ -1,0 +1,2 @@
+// Every rule.
+import "./ignore.test.ts";

@@ -1,0 +1,135 @@
+import { closeSync, fstatSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import {
+  type GuardedDirectory,
+  openBelow,
+  type PathGuard,
+  type WalkedDirectory,
+  type WalkedEntry,
+} from "@refmcp/boundary";
+import ignore from "ignore";
+import { orRefused, withFile } from "../open-path.ts";
+
+/** Files with ignore rules, by name; in a directory, later ones take precedence. */
+const IGNORE_FILES = [".gitignore", ".ignore"];
+const MAX_BYTES = 1024 * 1024;
+/** A line with more stars in a name, or more `**`, has no effect: to match it can take forever, and it is foreign text. */
+const MAX_STARS = 3;
+
+/** True for hidden, false for shown (`!`), undefined if no rule matches; directories end in `/`. */
+type Verdict = (path: string) => boolean | undefined;
+
+/** The active rules in one directory of a walk. */
+export interface IgnoreRules {
+  /**
+   * The rules for the entries of `directory`, after reading its own ignore files.
+   *
+   * @param prefix the directory's path below the walk's start, "" or ending in `/`
+   */
+  enter(directory: WalkedDirectory, entries: readonly WalkedEntry[], prefix: string): IgnoreRules;
+  /** @param path below the walk's start */
+  hides(path: string, isDirectory: boolean): boolean;
+}
+
+/** Compiles the lines of an ignore file (gitignore(5)); the Unicode form of names is ignored, as in git on macOS. */
+function compileRules(text: string): Verdict {
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .split(/\r?\n/)
+    .filter(isHarmless);
+  const hasForms = /[^\0-\x7f]/.test(text);
+  const form = (one: string) => (hasForms ? one.normalize("NFC") : one);
+  const rules = ignore({ ignorecase: false, allowRelativePaths: true }).add(lines.map(form));
+  return (path) => {
+    const { ignored, unignored } = rules.test(form(path));
+    return ignored ? true : unignored ? false : undefined;
+  };
+}
+
+function isHarmless(line: string): boolean {
+  const parts = line.split("/");
+  const isDeep = parts.filter((part) => part.includes("**")).length > MAX_STARS;
+  return !isDeep && parts.every((part) => (part.match(/\*/g) ?? []).length <= MAX_STARS);
+}
+
+/**
+ * The rules at `root` before its own ignore files are read: `extra` (patterns of the `--ignore` option) and the ignore
+ * files of its parents up to the repository's root or the allowed directory, without lines that hide `root` itself.
+ */
+export async function ignoreRules(
+  guard: PathGuard,
+  root: GuardedDirectory,
+  extra: readonly string[],
+): Promise<IgnoreRules> {
+  const levels: Verdict[] = [];
+  for (const parent of await parentsOf(guard, root)) {
+    const above = `${relative(parent, root.realPath).split(sep).join("/")}/`;
+    for (const name of IGNORE_FILES) {
+      // A missing or unreadable file, or a link that leads outside, has no rules.
+      const read = async ({ handle }: { handle: { fd: number } }) => textOf(handle.fd);
+      const text = await withFile(guard, join(parent, name), read).catch(orRefused);
+      // The caller has asked for what is in `root`, whatever hides it.
+      const lines = text?.split("\n").filter((line) => compileRules(line)(above) !== true);
+      const verdict = lines && compileRules(lines.join("\n"));
+      if (verdict) levels.unshift((path) => verdict(above + path));
+    }
+  }
+  return rulesOf([...levels, compileRules(extra.join("\n"))]);
+}
+
+/** @param levels the highest precedence first */
+function rulesOf(levels: readonly Verdict[]): IgnoreRules {
+  return {
+    enter(directory, entries, prefix) {
+      const inner: Verdict[] = [];
+      for (const { name, type } of entries) {
+        const text =
+          type === "file" && IGNORE_FILES.includes(name) ? readBelow(directory, name) : undefined;
+        const verdict = text === undefined ? undefined : compileRules(text);
+        if (verdict) inner.unshift((path) => verdict(path.slice(prefix.length)));
+      }
+      return inner.length === 0 ? this : rulesOf([...inner, ...levels]);
+    },
+    hides(path, isDirectory) {
+      const text = isDirectory ? `${path}/` : path;
+      for (const level of levels) {
+        const isHidden = level(text);
+        if (isHidden !== undefined) return isHidden;
+      }
+      return false;
+    },
+  };
+}
+
+/** The directories above `root`, outermost first, from the repository's root or the allowed directory on. */
+async function parentsOf(guard: PathGuard, root: GuardedDirectory): Promise<string[]> {
+  const top = root.directory.realPath;
+  const isThere = (path: string) => guard.exists(path).catch(orRefused);
+  const parents: string[] = [];
+  let path = root.realPath;
+  while (path !== top && dirname(path) !== path && !(await isThere(join(path, ".git")))) {
+    path = dirname(path);
+    parents.unshift(path);
+  }
+  return parents;
+}
+
+/** Never through a link, like git. */
+function readBelow(directory: WalkedDirectory, name: string): string | undefined {
+  let fd: number | undefined;
+  try {
+    fd = openBelow(directory.entry(""), name);
+    return fd === undefined ? undefined : textOf(fd);
+  } catch {
+    return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+function textOf(fd: number): string | undefined {
+  const stat = fstatSync(fd);
+  // A file without a size may not end.
+  if (!stat.isFile() || stat.size === 0 || stat.size > MAX_BYTES) return undefined;
+  return readFileSync(fd, "utf8");
+}

@@ -1,0 +1,2 @@
+// All patterns.
+import "./search.test.ts";

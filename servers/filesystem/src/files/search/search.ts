@@ -1,0 +1,263 @@
+import { join } from "node:path";
+import { type Deadline, type GuardedDirectory, startDeadline } from "@refmcp/boundary";
+import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
+import { documentKind, partAt } from "@refmcp/documents/kinds";
+import * as z from "zod";
+import { failure } from "../errors.ts";
+import type { Files } from "../files.ts";
+import { directoryAt, orRefused, withFile } from "../open-path.ts";
+import { searchable } from "../read/documents.ts";
+import { FileBatch } from "../threads/file-batch.ts";
+import { comparePaths, TopItems } from "../tree/path-order.ts";
+import { type Report, reporter } from "../tree/reporter.ts";
+import { type Met, walk } from "../tree/walk.ts";
+import {
+  DONE,
+  type FoundFile,
+  notesOf,
+  pageOf,
+  type TextMatches,
+  type Unsearched,
+} from "./answer.ts";
+import { compileGlob } from "./glob.ts";
+import { ignoreRules } from "./ignore.ts";
+import type { MatchRequest } from "./match-lines.ts";
+import { type TextPattern, textPattern } from "./text-pattern.ts";
+
+const BUDGET_MS = 40_000;
+const DOCUMENTS_MS = 25_000;
+/** How many batches may wait for a thread before the walk pauses. */
+const WAITING = 4;
+
+interface TextSearch {
+  readonly path: string;
+  readonly pattern: string;
+  /** Matches the pattern literally, not as a regular expression. */
+  readonly literal: boolean;
+  readonly ignore_case: boolean;
+  /** Which files to search; all if omitted. */
+  readonly glob?: string | undefined;
+  readonly include_ignored: boolean;
+  /** Whether to return lines, files, or the number of lines per file. */
+  readonly mode: "content" | "files" | "counts";
+  /** How many lines to show before and after each. */
+  readonly context: number;
+  /** Lines in the mode `content`, files in the others. */
+  readonly limit: number;
+  readonly budget: number;
+  readonly cursor?: string | undefined;
+  readonly budgetMs?: number;
+  /** After this time, only documents whose text is in memory are searched. */
+  readonly documentsMs?: number;
+  readonly signal?: AbortSignal;
+  /** Gets the number of files that were searched. */
+  readonly progress?: Report;
+}
+
+const position = z.tuple([z.string(), z.number()]);
+
+/**
+ * Searches the text of files in threads, which are terminated if they take too long. Documents are searched as text,
+ * symlinks inside the allowed directories by their target.
+ *
+ * @throws ToolError `invalid` for a pattern, glob or cursor that cannot be used, `timeout`, and what the guard throws
+ */
+export async function searchText(files: Files, request: TextSearch): Promise<TextMatches> {
+  const { literal, ignore_case: ignoreCase, budgetMs = BUDGET_MS } = request;
+  const pattern = textPattern(request.pattern, { literal, ignoreCase });
+  const late = () =>
+    failure("search_too_slow", `The search did not finish within ${budgetMs / 1000} s.`);
+  const deadline = startDeadline(budgetMs, request.signal, late);
+  try {
+    deadline.signal.throwIfAborted();
+    const directory = await directoryAt(files.guard, request.path);
+    if (directory === undefined) return await searchFile(files, request, pattern, deadline.signal);
+    return await searchDirectory(files, directory, request, pattern, deadline).finally(() =>
+      directory.close(),
+    );
+  } finally {
+    deadline.end();
+  }
+}
+
+function cursorsFor(realPath: string, request: TextSearch, pattern: TextPattern) {
+  const { mode, glob, include_ignored } = request;
+  const query = [realPath, mode, pattern, glob, include_ignored];
+  const cursors = cursorsOf("search_text", query, position);
+  const [path = "", line = 0] = cursors.decode(request.cursor) ?? [];
+  const after = request.cursor === undefined ? undefined : { path, line };
+  return { after, encode: (path: string, line: number) => cursors.encode([path, line]) };
+}
+
+/** What is wanted of a file: its lines from `from` on. */
+function matchRequest({ mode, context, limit }: TextSearch, from = 1): MatchRequest {
+  const isContent = mode === "content";
+  return { from, limit: isContent ? limit + 1 : 0, context: isContent ? context : 0 };
+}
+
+type Opened = Awaited<ReturnType<Files["guard"]["openFile"]>>;
+
+/** Searches an open file, or the text of a document, from a line on. */
+async function searchOpened(
+  { documents, threads }: Files,
+  file: Opened,
+  { pattern, request }: { pattern: TextPattern; request: MatchRequest },
+  signal: AbortSignal,
+) {
+  const document = await documents.textOf(file, signal);
+  const from = document === undefined ? file.handle.fd : searchable(document.text);
+  const work = { pattern, from, path: file.realPath, request };
+  const { lines, ...rest } = await threads.run("searchOne", work, signal);
+  return {
+    lines: lines.map((line) => {
+      const part = partAt(document?.parts ?? [], line.line);
+      return part === undefined ? line : { ...line, part };
+    }),
+    ...rest,
+  };
+}
+
+async function searchFile(
+  files: Files,
+  request: TextSearch,
+  pattern: TextPattern,
+  signal: AbortSignal,
+): Promise<TextMatches> {
+  return withFile(files.guard, request.path, async (file) => {
+    const { after, encode } = cursorsFor(file.realPath, request, pattern);
+    const wanted = { pattern, request: matchRequest(request, (after?.line ?? 0) + 1) };
+    const { lines, total } = await searchOpened(files, file, wanted, signal);
+    const found = total > 0 ? [{ path: "", lines, total }] : [];
+    const page = pageOf(found, { ...request, base: file.path, files }, encode);
+    if (after !== undefined) return page;
+    return { ...page, total_files: found.length, total_lines: total };
+  });
+}
+
+async function searchDirectory(
+  files: Files,
+  root: GuardedDirectory,
+  request: TextSearch,
+  pattern: TextPattern,
+  deadline: Deadline,
+): Promise<TextMatches> {
+  const { guard, threads, documents } = files;
+  const { include_ignored, glob, limit, documentsMs = DOCUMENTS_MS } = request;
+  const { signal } = deadline;
+  const { after, encode } = cursorsFor(root.realPath, request, pattern);
+  const isWanted = glob === undefined ? undefined : compileGlob(glob);
+  const documentsEnd = performance.now() + documentsMs;
+  const done = reporter(request.progress);
+  const top = new TopItems<FoundFile>(limit + 1, (a, b) => comparePaths(a.path, b.path));
+  const totals = { total_files: 0, total_lines: 0 };
+  const unsearched: Unsearched = {
+    links: 0,
+    archives: 0,
+    binary: 0,
+    ignored: 0,
+    unread: [],
+    later: [],
+  };
+  /** Documents, links and the file of the cursor, which are opened through the guard. */
+  const singles: Pick<Met, "path" | "type">[] = [];
+  const running = new Set<Promise<void>>();
+  let batch = new FileBatch();
+
+  const add = (file: FoundFile) => {
+    totals.total_files += 1;
+    totals.total_lines += file.total;
+    top.add(file);
+  };
+  const flush = () => {
+    const full = batch;
+    batch = new FileBatch();
+    const job = searchBatch(full)
+      .finally(() => full.release())
+      .catch((error: unknown) => deadline.abort(error));
+    running.add(job);
+    void job.then(() => running.delete(job));
+  };
+  const visit = (met: Met): "stop" | undefined => {
+    const { path, name, type } = met;
+    const order = after === undefined ? 1 : comparePaths(path, after.path);
+    const isDone = order < 0 || (order === 0 && after?.line === DONE);
+    const isExcluded = isDone || isWanted?.matches(path, name, false) === false;
+    if (!isExcluded && (type === "file" || type === "link")) {
+      const kind = documentKind(name);
+      if (kind === "zip") unsearched.archives += 1;
+      // What the cursor's file has before its line was shown.
+      if (type === "link" || kind !== undefined || order === 0) singles.push({ path, type });
+      else batch.add(met);
+      if (batch.isFull) flush();
+    }
+    return signal.aborted ? "stop" : undefined;
+  };
+  // The walk waits if the threads are behind.
+  const rest = () => (running.size >= threads.width + WAITING ? Promise.race(running) : undefined);
+  try {
+    const ignore = include_ignored ? undefined : await ignoreRules(guard, root, files.ignored);
+    const report = await walk(guard, root, { signal, ignore, rest }, visit);
+    unsearched.ignored = report.ignored;
+    flush();
+  } finally {
+    // The threads use the descriptors of directories, so they must end before those are closed.
+    batch.release();
+    while (running.size > 0) await Promise.all(running);
+  }
+  signal.throwIfAborted();
+  await Promise.all(Array.from({ length: threads.width }, searchSingles));
+  await root.verify();
+  const found = top.take();
+  const page = pageOf(
+    found.slice(0, limit),
+    { ...request, base: root.path, files },
+    encode,
+    found.length > limit,
+  );
+  if (after !== undefined) return page;
+  const notes = notesOf(unsearched, totals.total_files === 0);
+  return { ...page, ...totals, ...(notes.length > 0 ? { notes } : {}) };
+
+  async function searchBatch({ paths, directories }: FileBatch): Promise<void> {
+    const work = { pattern, directories, request: matchRequest(request) };
+    const nameOf = (index: number) => join(root.realPath, paths[index] ?? "");
+    const { found, binary, mails } = await threads.run("search", work, signal, nameOf);
+    unsearched.binary += binary;
+    for (const index of mails) singles.push({ path: paths[index] ?? "", type: "file" });
+    done(paths.length - mails.length);
+    for (const { index, ...matches } of found) add({ path: paths[index] ?? "", ...matches });
+  }
+
+  async function searchSingles(): Promise<void> {
+    for (let single = singles.pop(); single !== undefined; single = singles.pop()) {
+      signal.throwIfAborted();
+      await searchSingle(single);
+      done(1);
+    }
+  }
+
+  async function searchSingle({ path, type }: Pick<Met, "path" | "type">): Promise<void> {
+    const at = join(root.realPath, path);
+    const file = await guard.openFile(at).catch(orRefused);
+    if (file === undefined) {
+      // It leads to a directory, outside or nowhere.
+      if (type === "link") unsearched.links += 1;
+      return;
+    }
+    try {
+      if (type !== "link" && file.realPath !== at) return;
+      const isLate = performance.now() >= documentsEnd && documentKind(file.path) !== undefined;
+      if (isLate && !documents.has(file)) return void unsearched.later.push(path);
+      const line = after?.path === path ? after.line : 0;
+      const wanted = { pattern, request: matchRequest(request, line + 1) };
+      const { isBinary, ...matches } = await searchOpened(files, file, wanted, signal);
+      if (isBinary) unsearched.binary += 1;
+      if (matches.total > 0) add({ path, ...matches });
+    } catch (error) {
+      if (!(error instanceof ToolError) || signal.aborted || error.kind === "timeout") throw error;
+      unsearched.unread.push(path);
+    } finally {
+      await file.handle.close();
+    }
+  }
+}

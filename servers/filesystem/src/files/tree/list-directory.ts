@@ -1,0 +1,109 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  type EntryType,
+  type GuardedDirectory,
+  type PathGuard,
+  statOf,
+  TimeSlices,
+  typeOf,
+} from "@refmcp/boundary";
+import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { counted, failure } from "../errors.ts";
+import type { Files } from "../files.ts";
+import { orRefused, withDirectory } from "../open-path.ts";
+import { type Keyed, keyedPage, keyOf } from "./pages.ts";
+import { compareText } from "./path-order.ts";
+
+interface ListRequest {
+  readonly path: string;
+  /** Adds sizes, times and the total size. */
+  readonly details: boolean;
+  /** `size` and `mtime` put the largest and the newest first. */
+  readonly sort: "name" | "size" | "mtime";
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+  readonly budget: number;
+  readonly signal?: AbortSignal;
+}
+
+/** The official server's marks, and ours for types that it does not distinguish. */
+const MARKS: Readonly<Record<EntryType, string>> = {
+  directory: "[DIR]",
+  file: "[FILE]",
+  link: "[LINK]",
+  other: "[OTHER]",
+};
+
+/**
+ * Lists a page of a directory's entries, one per line: its mark, with `details` its size and modification time, its name,
+ * and a link's target; links are not followed. The last line, in square brackets, is the server's own; no name can
+ * imitate it, since each follows a mark.
+ *
+ * @throws ToolError as `PathGuard.openDirectory` does, and `invalid` for a cursor of another listing.
+ */
+export async function listDirectory(
+  { guard }: Pick<Files, "guard">,
+  request: ListRequest,
+): Promise<string> {
+  const { details, sort, budget, signal } = request;
+  return withDirectory(guard, request.path, async (directory) => {
+    const query = [directory.realPath, sort, details];
+    const page = keyedPage("list_directory", query, request, compareText);
+    const slices = new TimeSlices(signal);
+    const isSummed = details && page.after === undefined;
+    const total = { entries: 0, files: 0, directories: 0, bytes: 0 };
+    for (const dirent of await entriesOf(guard, directory)) {
+      if (slices.due()) await slices.rest();
+      const type = typeOf(dirent);
+      // All sizes are needed to sort by them, and for the total on the first page.
+      const isSized = sort !== "name" || isSummed;
+      const stat = isSized ? statOf(directory.entry(dirent.name)) : undefined;
+      if (isSized && stat === undefined) continue;
+      total.entries += 1;
+      if (type === "directory") total.directories += 1;
+      if (type === "file") {
+        total.files += 1;
+        total.bytes += stat?.size ?? 0;
+      }
+      page.add({ path: dirent.name, type, key: keyOf(sort, type, stat) });
+    }
+    const lines: string[] = [];
+    for (const entry of page.take()) lines.push(await lineOf(guard, directory, entry, details));
+    await directory.verify();
+    const { shown, more } = page.cut(lines, budget - directory.path.length);
+    const { files, directories, bytes } = total;
+    const sums = isSummed
+      ? ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${grouped(bytes)} bytes)`
+      : "";
+    const fact = `${counted(total.entries, "entry", "entries")} in ${oneLine(directory.path)}${sums}.`;
+    return `${shown.join("")}[${[fact, ...more].join(" ")}]`;
+  });
+}
+
+async function entriesOf({ allowed: { hidden } }: PathGuard, directory: GuardedDirectory) {
+  const entries = await readdir(directory.entry(""), { withFileTypes: true }).catch(
+    (cause: unknown) => {
+      const path = JSON.stringify(directory.path);
+      throw failure("unreadable", `The system denied permission to read ${path}.`, { cause });
+    },
+  );
+  return entries.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
+}
+
+async function lineOf(
+  guard: PathGuard,
+  directory: GuardedDirectory,
+  { path: name, type }: Keyed,
+  details: boolean,
+): Promise<string> {
+  // A link that is gone by now has no target.
+  const link =
+    type === "link" ? await guard.readLink(join(directory.path, name)).catch(orRefused) : undefined;
+  const outside = link?.inside === false ? " (outside, or missing)" : "";
+  const target = link === undefined ? "" : ` -> ${oneLine(link.target)}${outside}`;
+  const stat = details ? statOf(directory.entry(name)) : undefined;
+  const size = type === "file" ? stat?.size : undefined;
+  const facts = details ? ` ${size ?? "-"} ${stat?.mtime.toISOString() ?? "-"}` : "";
+  return `${MARKS[type]}${facts} ${oneLine(name)}${target}\n`;
+}

@@ -1,2 +1,0 @@
-// Photos of a camera, too.
-import "./read-media-file.test.ts";
