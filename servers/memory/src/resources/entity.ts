@@ -1,4 +1,5 @@
 import { resource } from "../context.ts";
+import { entityRecord, namesBeginning } from "../graph/read/records.ts";
 import { foldedName } from "../graph/text.ts";
 
 const LISTED = 50;
@@ -11,9 +12,9 @@ export default resource({
     "Everything stored about one entity, with times and sources. The name is percent-encoded.",
   mimeType: "application/json",
   read: async ({ name }, memory) =>
-    JSON.stringify(await memory.run("entityRecord", [name]), undefined, 2),
+    JSON.stringify(await entityRecord(memory.store, name), undefined, 2),
   async list(memory) {
-    const latest = await memory.run("latestEntities", [LISTED]);
+    const latest = await memory.store.read((reader) => reader.recentEntities({}, LISTED));
     return {
       resources: latest.map(({ name, type }) => ({
         uri: `memory://entity/${encodeURIComponent(name)}`,
@@ -24,7 +25,7 @@ export default resource({
       })),
     };
   },
-  complete: { name: (value, memory) => memory.run("namesBeginning", [foldedName(value), 50]) },
+  complete: { name: (value, memory) => namesBeginning(memory.store, foldedName(value), 50) },
   watch: ({ name }, memory, changed) =>
     memory.watch.listen((touched) => {
       if (touched === "all" || touched.has(name)) changed();

@@ -1,4 +1,5 @@
 import { resource } from "../context.ts";
+import { readGraph } from "../graph/read/graph.ts";
 
 /** Characters: a resource may be larger than a tool's answer. */
 const BUDGET = 1_000_000;
@@ -11,10 +12,8 @@ export default resource({
     "All entities and relations; for a very large graph only the first part, with a note.",
   mimeType: "application/json",
   async read(memory) {
-    const graph = await memory.run("readGraph", [
-      { detail: "full", limit: 100_000, budget: BUDGET },
-    ]);
-    const { next_cursor, note, ...rest } = graph;
+    const query = { detail: "full", limit: 100_000, budget: BUDGET } as const;
+    const { next_cursor, note: _, ...rest } = await readGraph(memory.store, query);
     const more =
       next_cursor === undefined
         ? {}

@@ -12,7 +12,6 @@ it("reports the contents and the location", async () => {
     deleted: { entities: 1, observations: 1, relations: 1 },
     entity_types: [{ type: "person", count: 2 }],
     relation_types: [{ type: "knows", count: 1 }],
-    orphans: { count: 0, names: [] },
     last_change: { change_id: 3 },
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { addObservations } from "../../src/graph/change/create.ts";
-import { openNodes, readGraph } from "../../src/graph/read/read.ts";
-import { findRelated, type RelatedQuery } from "../../src/graph/read/related.ts";
-import { changesAfter, GraphWatch, type Touched } from "../../src/graph/thread/watch.ts";
+import { GraphWatch } from "../../src/graph/journal/watch.ts";
+import { readGraph } from "../../src/graph/read/graph.ts";
+import { openNodes } from "../../src/graph/read/nodes.ts";
 import type { Entity } from "../../src/graph/types.ts";
+import { addObservations } from "../../src/graph/write/observations.ts";
 import { budget, create, entity, forget, type Given, relate, relation } from "./help.ts";
 
 const many = (count: number): Entity[] =>
@@ -11,8 +11,7 @@ const many = (count: number): Entity[] =>
     entity(`n${index}`, "number", [`is ${index}`, `comes after ${index - 1}`]),
   );
 
-/** A time to the minute. */
-const minute = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/);
+const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
 
 export function readSuite(given: Given): void {
   const read = (cursor?: string, detail: "concise" | "full" = "concise", limit = 500) =>
@@ -26,14 +25,14 @@ export function readSuite(given: Given): void {
       await create(given.store, [entity("A", "t", ["one"]), entity("B")]);
       await relate(given.store, [relation("A", "knows", "B")]);
       expect(await read()).toEqual({
-        entities: [{ ...entity("A", "t", ["one"]), learned: [minute] }, entity("B")],
+        entities: [{ ...entity("A", "t", ["one"]), learned: [day] }, entity("B")],
         relations: [relation("A", "knows", "B")],
       });
       const facts = { action: "add_observations", source: "Bo" };
       await addObservations(given.store, [{ entityName: "A", contents: ["two"] }], facts);
       expect((await open(["A"])).entities[0]).toMatchObject({
         observations: ["one", "two"],
-        learned: [minute, expect.stringMatching(/Z, Bo$/)],
+        learned: [day, expect.stringMatching(/^\d{4}-\d\d-\d\d, Bo$/)],
       });
     });
 
@@ -110,63 +109,6 @@ export function readSuite(given: Given): void {
       },
     );
 
-    it.each(["concise", "full"] as const)(
-      "lists the best connected first, %s, each relation once, with or after both its ends",
-      async (detail) => {
-        const entities = many(300);
-        await create(given.store, entities);
-        // n299 has the most relations, and every third entity has none.
-        const wanted = entities.flatMap(({ name }, index) =>
-          index % 3 === 0 || index < 3
-            ? []
-            : [
-                relation(name, "knows", "n299"),
-                relation(name, "follows", `n${index - (index % 3) - 2}`),
-              ],
-        );
-        await relate(given.store, wanted);
-        const degree = new Map(entities.map(({ name }) => [name, 0]));
-        for (const one of wanted)
-          for (const name of [one.from, one.to]) degree.set(name, (degree.get(name) ?? 0) + 1);
-        const sorted = entities
-          .map(({ name }) => name)
-          .sort((one, other) => (degree.get(other) ?? 0) - (degree.get(one) ?? 0));
-        const seen: string[] = [];
-        const relations: string[] = [];
-        let cursor: string | undefined;
-        do {
-          const page = await readGraph(given.store, {
-            detail,
-            order: "connected",
-            limit: 70,
-            cursor,
-            budget,
-          });
-          expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
-          expect(page.entities.length).toBeLessThanOrEqual(70);
-          for (const { name } of page.entities) if (seen.at(-1) !== name) seen.push(name);
-          for (const { from, to } of page.relations)
-            expect(seen).toEqual(expect.arrayContaining([from, to]));
-          relations.push(...page.relations.map((one) => JSON.stringify(one)));
-          if (cursor === undefined) expect(page.relations.length).toBeGreaterThan(60);
-          if (page.next_cursor !== undefined) expect(page.note).toContain("best connected first");
-          cursor = page.next_cursor;
-        } while (cursor !== undefined);
-        expect(seen).toEqual(sorted);
-        expect(relations.toSorted()).toEqual(wanted.map((one) => JSON.stringify(one)).toSorted());
-        await expect(
-          readGraph(given.store, {
-            detail,
-            limit: 70,
-            budget,
-            cursor: (
-              await readGraph(given.store, { detail, order: "connected", limit: 70, budget })
-            ).next_cursor,
-          }),
-        ).rejects.toMatchObject({ kind: "invalid" });
-      },
-    );
-
     it("refuses a cursor from another call", async () => {
       await create(given.store, many(700));
       const { next_cursor } = await read();
@@ -185,7 +127,7 @@ export function readSuite(given: Given): void {
       await create(given.store, [entity("Ada", "t", ["one"]), entity("B"), entity("C")]);
       await relate(given.store, [relation("Ada", "knows", "B"), relation("B", "knows", "C")]);
       expect(await open(["Ada", "Adda", "Ada"])).toEqual({
-        entities: [{ ...entity("Ada", "t", ["one"]), learned: [minute] }],
+        entities: [{ ...entity("Ada", "t", ["one"]), learned: [day] }],
         relations: [relation("Ada", "knows", "B")],
         not_found: ["Adda"],
         note: 'Not found: "Adda". Did you mean "Ada"? Names are exact; search_nodes finds them.',
@@ -210,7 +152,8 @@ export function readSuite(given: Given): void {
         names.push(...page.entities.map(({ name }) => name));
         cursor = page.next_cursor;
       } while (cursor !== undefined);
-      expect(names).toEqual(["hub", ...many(500).map(({ name }) => name)]);
+      // The facts of an entity can be on two pages.
+      expect([...new Set(names)]).toEqual(["hub", ...many(500).map(({ name }) => name)]);
     });
 
     it("pages through one entity with thousands of observations and relations", async () => {
@@ -249,75 +192,11 @@ export function readSuite(given: Given): void {
     });
   });
 
-  describe("walking", () => {
-    const related = (query: Partial<RelatedQuery> & { name: string }) =>
-      findRelated(given.store, {
-        to: undefined,
-        depth: 2,
-        direction: "both",
-        types: undefined,
-        limit: 50,
-        budget,
-        ...query,
-      });
-
-    it("finds neighbors by distance, direction and type", async () => {
-      await create(
-        given.store,
-        ["A", "B", "C", "D", "E"].map((name) => entity(name)),
-      );
-      await relate(given.store, [
-        relation("A", "knows", "B"),
-        relation("B", "knows", "C"),
-        relation("D", "likes", "A"),
-        relation("C", "knows", "E"),
-      ]);
-      const names = async (query: Partial<RelatedQuery> = {}) =>
-        (await related({ name: "A", ...query })).entities.map(
-          ({ name, distance }) => `${name}${distance}`,
-        );
-      expect(await names()).toEqual(["A0", "B1", "D1", "C2"]);
-      expect(await names({ direction: "out" })).toEqual(["A0", "B1", "C2"]);
-      expect(await names({ direction: "in" })).toEqual(["A0", "D1"]);
-      expect(await names({ types: ["likes"] })).toEqual(["A0", "D1"]);
-      expect(await names({ depth: 1 })).toEqual(["A0", "B1", "D1"]);
-      const cut = await related({ name: "A", limit: 1 });
-      expect(cut.entities).toHaveLength(2);
-      expect(cut.note).toMatch(/2 further entities.*raise limit/);
-      expect(cut.relations).toEqual([relation("A", "knows", "B")]);
-    });
-
-    it("finds the shortest path, or reports that there is none", async () => {
-      await create(
-        given.store,
-        ["A", "B", "C", "D", "X"].map((name) => entity(name)),
-      );
-      await relate(given.store, [
-        relation("A", "r", "B"),
-        relation("B", "r", "C"),
-        relation("C", "r", "D"),
-        relation("D", "back", "A"),
-      ]);
-      expect((await related({ name: "A", to: "D", depth: 6 })).path).toEqual(["A", "D"]);
-      const out = await related({ name: "A", to: "D", depth: 6, direction: "out" });
-      expect(out.path).toEqual(["A", "B", "C", "D"]);
-      expect(out.relations.map(({ from }) => from)).toEqual(["A", "B", "C"]);
-      expect(await related({ name: "A", to: "X" })).toMatchObject({
-        entities: [],
-        note: expect.stringMatching(/no path within 2 steps/),
-      });
-      await expect(related({ name: "A", to: "Y" })).rejects.toMatchObject({
-        kind: "not_found",
-        message: expect.stringMatching(/"Y"/),
-      });
-    });
-  });
-
   it("notifies listeners of changes by another connection, only while they listen", async () => {
     const other = await given.again();
     await create(given.store, [entity("before")]);
-    const watch = new GraphWatch((seen) => changesAfter(given.store, seen));
-    const notified: Touched[] = [];
+    const watch = new GraphWatch(given.store);
+    const notified: unknown[] = [];
     const stop = await watch.listen((touched) => notified.push(touched));
     await create(other, [entity("A"), entity("B")]);
     await expect.poll(() => notified.length).toBe(1);

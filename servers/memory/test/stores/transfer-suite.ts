@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { undoChange } from "../../src/graph/change/history.ts";
-import { openNodes } from "../../src/graph/read/read.ts";
+import { undoChange } from "../../src/graph/journal/undo.ts";
+import { openNodes } from "../../src/graph/read/nodes.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
 import { storeOfCall } from "../../src/graph/store/store.ts";
-import { exportGraph } from "../../src/graph/transfer/export.ts";
+import { exportLines } from "../../src/graph/transfer/export.ts";
 import { importMemory } from "../../src/graph/transfer/import.ts";
 import { budget, create, entity, type Given, officialLines, relate, relation } from "./help.ts";
 
@@ -33,7 +33,7 @@ export function transferSuite(given: Given): void {
     importMemory(given.store, typeof text === "string" ? bytes(text) : text, {
       action: "import_graph",
     });
-  const backup = () => exportGraph(given.store, "jsonl");
+  const backup = () => exportLines(given.store);
   const dump = () => officialLines(given.store);
 
   describe("import and export", () => {
@@ -181,8 +181,8 @@ export function transferSuite(given: Given): void {
         `\ufeff${line("bom")}`,
         `${line("crlf")}\r`,
         "",
-        `${line("two")}${line("on a line")}`,
         `{"type":"entity","name":"torn","entityTy${line("after the tear")}`,
+        "",
         '{"type":"entity","name":"","entityType":"t","observations":[]}',
         '{"type":"entity","name":"no type"}',
         '{"type":"entity","name":"numbers","entityType":"t","observations":[1]}',
@@ -202,14 +202,14 @@ export function transferSuite(given: Given): void {
         Buffer.concat([bytes(text), Buffer.from("\n\xff\xfe", "latin1")]),
       );
       expect(imported).toMatchObject({
-        entities: 6,
-        observations: 6,
+        entities: 3,
+        observations: 3,
         relations: 1,
         created_for_relations: 1,
         duplicates: 2,
       });
       expect(imported.rejects.map((reject) => [reject.line, reject.reason])).toEqual([
-        [5, "it is not JSON (cut off or damaged)"],
+        [4, "it is not JSON (cut off or damaged)"],
         [6, "name: An entity's name must not be empty"],
         [7, "entityType is missing"],
         [8, "observations.0 is not text"],
@@ -219,21 +219,8 @@ export function transferSuite(given: Given): void {
         [15, "it is not UTF-8"],
       ]);
       expect(await dump()).toContain('"name":"bom","entityType":"t","observations":["x","more"]');
-      expect(await dump()).toContain('"name":"after the tear"');
       await undoChange(given.store, imported.change_id ?? 0, { action: "undo" });
       expect(await dump()).toBe("");
-    });
-
-    it("reads one JSON document, pretty-printed or not", async () => {
-      const document = {
-        entities: [{ name: "A", entityType: "t", observations: ["x"] }],
-        relations: [{ from: "A", to: "A", relationType: "is" }],
-      };
-      expect(await load(JSON.stringify(document, undefined, 2))).toMatchObject({
-        entities: 1,
-        relations: 1,
-        rejects: [],
-      });
     });
 
     it("leaves nothing behind of a cancelled import", async () => {
@@ -247,23 +234,6 @@ export function transferSuite(given: Given): void {
       const importing = importMemory(store, bytes(text), { action: "import_graph" });
       await expect(importing).rejects.toThrow("enough");
       expect(await dump()).toBe("");
-    });
-
-    it("writes GraphML and Mermaid in which no text can break out", async () => {
-      await create(
-        given.store,
-        AWKWARD.slice(0, 12).map((name) => entity(name, "t", ["<a>&"])),
-      );
-      await create(given.store, [entity('x"]; click x "javascript:alert(1)"')]);
-      await relate(given.store, [relation("null", 'is "|> to', "__proto__")]);
-      const graphml = await exportGraph(given.store, "graphml");
-      expect(graphml).toContain("&lt;a&gt;&amp;");
-      expect(graphml).not.toContain("\0");
-      expect(graphml.match(/<node /g)).toHaveLength(13);
-      const mermaid = await exportGraph(given.store, "mermaid");
-      expect(mermaid.split("\n").filter((line) => line !== "")).toHaveLength(15);
-      expect(mermaid).not.toMatch(/javascript:alert\(1\)"/);
-      expect(mermaid).toContain('-->|"is #34;#124;#62; to"|');
     });
 
     it("keeps all of twenty concurrent changes over two connections", async () => {

@@ -1,278 +1,202 @@
-import { MIN_PREFIX } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
-import { fold, isUnspaced, stemOf } from "../text.ts";
-import {
-  type EntityRow,
-  idsOf,
-  type ObservationRow,
-  rarityOf,
-  type WeightedWord,
-  type Within,
-} from "../types.ts";
+import { fold, wordsOf } from "../text.ts";
+import { type EntityRow, idsOf, type ObservationRow, type Within } from "../types.ts";
+import type { IndexedWord } from "./words.ts";
 
-/** How many observations and how many entities are compared for an answer and its next pages. */
-export const MAX_RANKED = 1_000;
-/** Weight of a word in an entity's name, and in its type; in an observation it is 1. */
-const [NAME_WEIGHT, TYPE_WEIGHT] = [2.5, 2.2];
-/** Weight in an observation of a word of its entity's name, which says little about which of its facts is meant. */
-const OWN_NAME_WEIGHT = 0.1;
-/** Weight of a match at the beginning of a longer word, and inside a word; of the word itself it is 1. */
-const [BEGINNING_WEIGHT, INSIDE_WEIGHT] = [0.7, 0.6];
-/** Weight of a word in the label of an observation (`Ada: See you on Friday`), in addition to that of the match. */
-const LABEL_WEIGHT = 4;
-const LABEL = /^[^\n:]{1,40}(?=: )/;
-/**
- * The share of a word's weight that an observation gets if the one before, after, two before or two after, learned in the same
- * call, has it: they are often about the same thing, and the one after a question is its answer.
- */
-const NEIGHBOR_WEIGHTS: ReadonlyMap<number, number> = new Map([
-  [-2, 0.3],
-  [-1, 0.5],
-  [1, 0.3],
-  [2, 0.15],
-]);
-/** Neighbors together add at most this share of a word's weight. */
-const MAX_NEIGHBORS = 0.5;
-/** A turn of a conversation is an entity of one observation with at most this many characters. */
-const MAX_TURN = 500;
-/** Turns of a conversation, each an entity of one observation, need their neighbors more: how much more they and the maximum count. */
-const [TURN_FACTOR, TURN_MAX_FACTOR] = [2, 3];
-/** An entity's second best observation counts this much, next to the best one. */
-const SECOND_WEIGHT = 0.15;
-/** How much all observations of an entity together count next to its best one, if it has several. */
-const WHOLE_WEIGHT = 2;
-/** How often a word is in these observations when it counts half of what it can at most (the k of BM25); for a single one, 0.5. */
-const [HALF_COUNTED, HALF_COUNTED_ONE] = [1, 0.5];
-/** How much a longer entity needs more of a word for that (the b of BM25). */
-const LENGTH_SHARE = 0.5;
-/** A stem that no observation has is shortened to this length at most. */
-const MIN_SHORTENED = 4;
-/** How many letters after a stem are looked at. */
-const MAX_ENDING = 20;
+/** A word in more facts than this counts only in the newest, or in those that have a rarer word. */
+const MAX_ROWS = 2_000;
+/** How many facts and how many entities are compared for an answer and its next pages. */
+const MAX_RANKED = 1_000;
+/** How many of the best facts are compared with their neighbors. */
+const MAX_NEIGHBORED = 200;
+/** A fact gets this share of the better one of its neighbors of the same call, which is often about the same. */
+const NEIGHBOR_SHARE = 0.4;
+/** A fact with less than half of the best score only has a common word; of an entity that was named, a quarter will do. */
+const [MIN_SHARE, MIN_OWN_SHARE] = [0.5, 0.25];
+/** If more entities have as much of their names in the query, it is only a common word that they share. */
+const MAX_NAMED = 3;
 
-/** An observation with how well it matches a query. */
-interface RankedFact extends ObservationRow {
+/** A fact with how well it matches a query. */
+interface RankedFact {
+  readonly row: ObservationRow;
   readonly score: number;
 }
 
-/** An entity with the observations that match a query, best first. */
+/** An entity with its facts that match a query, best first. */
 export interface RankedEntity {
   readonly entity: EntityRow;
+  /** Whether the query has its name. */
+  readonly isNamed: boolean;
   readonly score: number;
-  /** How much of the score is from its name and type. */
-  readonly nameScore: number;
-  /** How many of the words it has. */
-  readonly words: number;
   readonly facts: readonly RankedFact[];
 }
 
+export interface Ranking {
+  readonly entities: readonly RankedEntity[];
+  /** Whether there may be more that were not compared. */
+  readonly isMinimum: boolean;
+  /** Whether an entity has all words. */
+  readonly hasAll: boolean;
+}
+
+/** The rows that have a word, and how much it says: the rarer, the more (the IDF of BM25). */
+interface Match {
+  readonly facts: ReadonlySet<number>;
+  readonly entities: ReadonlySet<number>;
+  readonly rarity: number;
+}
+
 /**
- * The entities that have words, best first, and those that changed last first among equals. Every observation is ranked on its
- * own: a word counts more the fewer observations have it, little if it is in the entity's name, and in part for neighbors. An
- * entity's rank is from its name, its type, its best observations, and all of them together.
+ * The entities that have words of a query, those with the best facts first. A fact has the words of its text and those in
+ * the name and the type of its entity; its score is the sum of their rarities, and of equal ones the newer is better.
  *
- * @returns the entities, and whether there may be more
+ * @param query the words as they were asked, among which names are looked for
  */
-export async function rankEntities(
+export async function rank(
   reader: Reader,
-  words: readonly WeightedWord[],
+  words: readonly IndexedWord[],
+  query: readonly string[],
   within: Within,
-  limit: number,
-): Promise<{ ranked: RankedEntity[]; isMinimum: boolean }> {
-  const rare = words.filter(({ isCommon }) => !isCommon);
-  const searched = rare.length === 0 ? words : rare;
-  const found = await reader.matches("observations", searched, within, limit);
-  const named = idsOf(await reader.matches("entities", searched, within, limit));
-  const candidates = new Set(idsOf(found));
-  const near = [...candidates].flatMap((id) => [
-    id,
-    ...[...NEIGHBOR_WEIGHTS.keys()].map((by) => id + by),
-  ]);
-  const rows = await reader.observationsById([...new Set(near)], "current");
-  const entityIds = new Set([...named, ...rows.map(({ entityId }) => entityId)]);
-  const entities = await reader.entitiesById([...entityIds]);
-  const counts = await reader.counts();
+): Promise<Ranking> {
+  const matches = await matchesOf(reader, words);
+  const scores = scoresOf(matches, "facts");
+  const ids = best(scores);
+  const named = best(scoresOf(matches, "entities"));
+  const rows = await withNeighbors(reader, ids.slice(0, MAX_RANKED));
+  const byEntity = new Map<number, ObservationRow[]>(
+    [...named.slice(0, MAX_RANKED), ...rows.map((row) => row.entityId)].map((id) => [id, []]),
+  );
+  for (const row of rows) byEntity.get(row.entityId)?.push(row);
+  const entities = await reader.entitiesById([...byEntity.keys()]);
+  const candidates = [...entities.values()].filter((entity) => isWithin(entity, within));
+  const names = namesIn(candidates, query);
+  const beyond = matches.filter(({ entities }) => ![...names].some((id) => entities.has(id)));
+  const topics = scoresOf(beyond, "facts");
+  const ranked = candidates.map((entity) => {
+    const facts = rankFacts(entity, byEntity.get(entity.id) ?? [], matches, { scores, topics });
+    const has = matches.filter(
+      (match) => match.entities.has(entity.id) || facts.some(({ row }) => match.facts.has(row.id)),
+    );
+    const score = facts[0]?.score ?? sumOf(has);
+    const hasAll = has.length === matches.length;
+    return { entity, isNamed: names.has(entity.id), score, facts, hasAll };
+  });
   return {
-    ranked: rank(words, { entities, named, rows, candidates, total: counts.entities }),
-    isMinimum: found.length === limit || named.length === limit,
+    entities: withoutNearMisses(ranked, topics).sort(bestFirst),
+    isMinimum: ids.length > MAX_RANKED || named.length > MAX_RANKED,
+    hasAll: ranked.some(({ hasAll }) => hasAll),
   };
 }
 
-/** The rows that may match; those of `rows` that are not candidates are only neighbors. */
-interface Found {
-  readonly entities: ReadonlyMap<number, EntityRow>;
-  readonly named: readonly number[];
-  readonly rows: readonly ObservationRow[];
-  readonly candidates: ReadonlySet<number>;
-  /** How many entities there are. */
-  readonly total: number;
-}
-
-/** How well each word matches, 0 to 1. */
-type Matches = readonly number[];
-
-function rank(words: readonly WeightedWord[], found: Found): RankedEntity[] {
-  const { entities, named, rows, candidates } = found;
-  const texts = rows.map(({ content }) => fold(content));
-  const columns = words.map((word) => matchesIn(texts, word));
-  const none: Matches = words.map(() => 0);
-  const own = new Map(
-    rows.map((row, at) => [row.id, { row, has: columns.map((column) => column[at] ?? 0) }]),
-  );
-  const ofEntity = new Map<number, { count: number; length: number }>();
-  for (const { entityId, content } of rows) {
-    const { count, length } = ofEntity.get(entityId) ?? { count: 0, length: 0 };
-    ofEntity.set(entityId, { count: count + 1, length: length + content.length });
-  }
-  const meanLength =
-    rows.reduce((sum, { content }) => sum + content.length, 0) / Math.max(1, ofEntity.size);
-  const isTurn = ({ entityId, content }: ObservationRow) =>
-    content.length <= MAX_TURN && ofEntity.get(entityId)?.count === 1;
-  const labels = new Map<number, Matches>();
-  for (const [at, row] of rows.entries()) {
-    const label = isTurn(row) ? LABEL.exec(texts[at] ?? "")?.[0] : undefined;
-    if (label !== undefined) labels.set(row.id, matchesOf(label, words));
-  }
-  // The last fact of an entity and the first one of the next have little to do with each other, unless they are turns.
-  const isNear = (one: ObservationRow, other: ObservationRow) =>
-    one.createdAt === other.createdAt &&
-    (one.entityId === other.entityId || (isTurn(one) && isTurn(other)));
-  const facts = new Map<number, RankedFact[]>(named.map((id) => [id, []]));
-  const names = new Map([...entities.values()].map(({ id, name }) => [id, matchesOf(name, words)]));
-  const types = new Map([...entities.values()].map(({ id, type }) => [id, matchesOf(type, words)]));
-  // A name is rare among names, even if nearly every observation of its entity has it.
-  const nameWords = words.map((word, at) => {
-    const count = [...names.values()].filter((has) => (has[at] ?? 0) > 0).length;
-    return { ...word, weight: Math.max(word.weight, rarityOf(count, found.total)) };
-  });
-  const alone = new Map<number, number>();
-  for (const { row, has } of own.values()) {
-    if (!candidates.has(row.id)) continue;
-    const inName = names.get(row.entityId) ?? none;
-    const inLabel = labels.get(row.id);
-    const [factor, maxFactor] = isTurn(row) ? [TURN_FACTOR, TURN_MAX_FACTOR] : [1, 1];
-    const near = [...NEIGHBOR_WEIGHTS].flatMap(([by, share]) => {
-      const other = own.get(row.id + by);
-      return other !== undefined && isNear(row, other.row)
-        ? [{ share: factor * share, has: other.has }]
-        : [];
-    });
-    const scoreOf = (maxNearby: number) =>
-      total(words, (at) => {
-        const nearby = near.reduce((sum, other) => sum + other.share * (other.has[at] ?? 0), 0);
-        const match = (has[at] ?? 0) + ((inLabel?.[at] ?? 0) > 0 ? LABEL_WEIGHT : 0);
-        return (
-          (match + Math.min(nearby, maxNearby)) * ((inName[at] ?? 0) > 0 ? OWN_NAME_WEIGHT : 1)
-        );
-      });
-    const score = scoreOf(maxFactor * MAX_NEIGHBORS);
-    // Neighbors say which fact of an entity is meant, but not which entity: all of its facts together already count.
-    alone.set(row.id, isTurn(row) ? score : scoreOf(0));
-    const list = facts.get(row.entityId) ?? [];
-    list.push({ ...row, score });
-    facts.set(row.entityId, list);
-  }
-  const sums = new Map(
-    [...facts].map(([id, list]) => [
-      id,
-      words.map((_, at) => list.reduce((sum, fact) => sum + (own.get(fact.id)?.has[at] ?? 0), 0)),
-    ]),
-  );
-  // Among entities, a word is rarer or more common than among observations.
-  const entityWords = words.map((word, at) => {
-    const has = [...sums].filter(
-      ([id, sum]) => (sum[at] ?? 0) + (names.get(id)?.[at] ?? 0) + (types.get(id)?.[at] ?? 0) > 0,
+/** Entities with the facts that have more than a common word, or for those of others, more than the name in the query. */
+function withoutNearMisses(
+  ranked: readonly RankedEntity[],
+  topics: ReadonlyMap<number, number>,
+): RankedEntity[] {
+  const most = Math.max(0, ...ranked.map(({ score }) => score));
+  const all = ranked.flatMap(({ facts }) => facts.map(({ row }) => topics.get(row.id) ?? 0));
+  const leastTopic = MIN_OWN_SHARE * all.reduce((max, topic) => Math.max(max, topic), 0);
+  return ranked.flatMap((entity) => {
+    const { isNamed, score, facts } = entity;
+    const good = facts.filter((fact) =>
+      isNamed
+        ? fact.score >= MIN_OWN_SHARE * most
+        : fact.score >= MIN_SHARE * most && (topics.get(fact.row.id) ?? 0) >= leastTopic,
     );
-    return { ...word, weight: rarityOf(has.length, found.total) };
+    const isAlone = facts.length === 0 && score >= MIN_SHARE * most;
+    return isNamed || good.length > 0 || isAlone ? [{ ...entity, facts: good }] : [];
   });
-  const ranked = [...facts].flatMap(([id, list]) => {
-    const entity = entities.get(id);
-    if (entity === undefined) return [];
-    list.sort((one, other) => other.score - one.score || newestFirst(one, other));
-    const inName = names.get(id) ?? none;
-    const inType = types.get(id) ?? none;
-    const inFacts = sums.get(id) ?? none;
-    const nameScore =
-      NAME_WEIGHT * total(nameWords, (at) => inName[at] ?? 0) +
-      TYPE_WEIGHT * total(words, (at) => Math.max(0, (inType[at] ?? 0) - (inName[at] ?? 0)));
-    const [first = 0, second = 0] = list
-      .map((fact) => alone.get(fact.id) ?? 0)
-      .sort((a, b) => b - a);
-    const best = first + SECOND_WEIGHT * second;
-    const { count = 0, length = 0 } = ofEntity.get(id) ?? {};
-    const [weight, halfCounted] = count > 1 ? [WHOLE_WEIGHT, HALF_COUNTED] : [1, HALF_COUNTED_ONE];
-    const half =
-      halfCounted * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / Math.max(1, meanLength));
-    const whole =
-      weight * total(entityWords, (at) => (inFacts[at] ?? 0) / ((inFacts[at] ?? 0) + half));
-    return {
-      entity,
-      score: nameScore + best + whole,
-      nameScore,
-      words: words.filter((_, at) => (inName[at] ?? 0) + (inType[at] ?? 0) + (inFacts[at] ?? 0) > 0)
-        .length,
-      facts: list,
-    };
-  });
-  return ranked.sort(byScore);
 }
 
-const total = (words: readonly WeightedWord[], match: (at: number) => number) =>
-  words.reduce((sum, { weight }, at) => sum + weight * match(at), 0);
+async function matchesOf(reader: Reader, words: readonly IndexedWord[]): Promise<Match[]> {
+  const { entities, observations } = await reader.counts();
+  const all = [];
+  for (const { terms } of words) {
+    const facts = await reader.connection.matching("observations", [terms], MAX_ROWS + 1);
+    const names = await reader.connection.matching("entities", [terms], MAX_ROWS + 1);
+    all.push({ terms, facts, names, isCommon: facts.length > MAX_ROWS });
+  }
+  const rare = all.flatMap(({ terms, isCommon }) => (isCommon ? [] : terms));
+  const matches = [];
+  for (const { terms, facts, names, isCommon } of all) {
+    const count = facts.length + names.length;
+    const others = rare.length > 0 ? [terms, rare] : all.map((word) => word.terms);
+    const both = isCommon ? await reader.connection.matching("observations", others, MAX_ROWS) : [];
+    matches.push({
+      facts: new Set(isCommon && rare.length > 0 ? both : [...facts, ...both]),
+      entities: new Set(names),
+      rarity: Math.log(1 + (entities + observations - count + 0.5) / (count + 0.5)),
+    });
+  }
+  return matches;
+}
+
+/** The sum of the rarities of its words for each row that has any. */
+function scoresOf(matches: readonly Match[], kind: "facts" | "entities"): Map<number, number> {
+  const scores = new Map<number, number>();
+  for (const match of matches)
+    for (const id of match[kind]) scores.set(id, (scores.get(id) ?? 0) + match.rarity);
+  return scores;
+}
+
+/** The ids of the rows with the best scores first, the newest of equal ones. */
+function best(scores: ReadonlyMap<number, number>): number[] {
+  return [...scores].sort(([a, one], [b, other]) => other - one || b - a).map(([id]) => id);
+}
+
+const sumOf = (matches: readonly Match[]) => matches.reduce((sum, { rarity }) => sum + rarity, 0);
+
+/** Current facts, and for the first ones those before and after them. */
+async function withNeighbors(reader: Reader, ids: readonly number[]): Promise<ObservationRow[]> {
+  const near = ids.slice(0, MAX_NEIGHBORED).flatMap((id) => [id - 1, id + 1]);
+  return reader.observationsById([...new Set([...ids, ...near])], "current");
+}
+
+/** Facts of an entity, best first: by the words of their texts, its name and type, and their neighbors. */
+function rankFacts(
+  entity: EntityRow,
+  rows: readonly ObservationRow[],
+  matches: readonly Match[],
+  { scores, topics }: Readonly<Record<"scores" | "topics", ReadonlyMap<number, number>>>,
+): RankedFact[] {
+  const own = matches.filter(({ entities }) => entities.has(entity.id));
+  const calls = new Map(rows.map(({ id, createdAt }) => [id, createdAt]));
+  const ranked = rows.map((row) => {
+    const near = [row.id - 1, row.id + 1].filter((id) => calls.get(id) === row.createdAt);
+    // That two facts have the same name says nothing about them.
+    const neighbor = Math.max(0, ...near.map((id) => topics.get(id) ?? 0));
+    const named = sumOf(own.filter(({ facts }) => !facts.has(row.id)));
+    return { row, score: (scores.get(row.id) ?? 0) + named + NEIGHBOR_SHARE * neighbor };
+  });
+  return ranked
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score || newestFirst(one.row, other.row));
+}
 
 /** Newer observations first. */
 export function newestFirst(one: ObservationRow, other: ObservationRow): number {
   return other.createdAt - one.createdAt || other.id - one.id;
 }
 
-/** Better entities first, and those that changed last first among equals. */
-function byScore(one: RankedEntity, other: RankedEntity): number {
-  const [a, b] = [one.entity, other.entity];
-  return other.score - one.score || b.updatedAt - a.updatedAt || b.id - a.id;
+/** Better entities first, of equal ones those that the query names, then those that changed last. */
+function bestFirst(a: RankedEntity, b: RankedEntity): number {
+  const byScore = b.score - a.score || Number(b.isNamed) - Number(a.isNamed);
+  return byScore || b.entity.updatedAt - a.entity.updatedAt || b.entity.id - a.entity.id;
 }
 
-function matchesOf(text: string, words: readonly WeightedWord[]): Matches {
-  const folded = fold(text);
-  return words.map((word) => bestMatch(folded, word));
+function isWithin({ type, updatedAt }: EntityRow, { types, since, until }: Within): boolean {
+  const isTyped = types === undefined || types.includes(type);
+  return isTyped && updatedAt >= (since ?? -Infinity) && updatedAt <= (until ?? Infinity);
 }
 
-/**
- * How well each text has one of the stems, 0 to 1. If none has it, the longest beginning of the stem that one of them has counts
- * in proportion: the index has other stems.
- */
-function matchesIn(texts: readonly string[], word: WeightedWord): number[] {
-  const found = texts.map((text) => bestMatch(text, word));
-  const [stem = ""] = word.stems;
-  for (let length = stem.length - 1; length >= MIN_SHORTENED; length--) {
-    if (found.some((match) => match > 0)) break;
-    const beginning = stem.slice(0, length);
-    for (const [index, text] of texts.entries())
-      if (matchOf(text, beginning) > INSIDE_WEIGHT) found[index] = length / stem.length;
-  }
-  return found;
-}
-
-/** How well a folded text has a word. As in the index, short words do not match as parts of others. */
-function bestMatch(text: string, { as, word, stems }: WeightedWord): number {
-  const best = stems.reduce((max, stem) => Math.max(max, matchOf(text, stem)), 0);
-  return best === 1 || as !== "word" || word.length >= MIN_PREFIX ? best : 0;
-}
-
-const LETTERS = /^[\p{L}\p{N}\p{M}]*/u;
-
-/** How well a folded text has a stem. In scripts without spaces, every character may begin a word. */
-function matchOf(text: string, stem: string): number {
-  let best = 0;
-  for (let at = text.indexOf(stem); at >= 0; at = text.indexOf(stem, at + 1)) {
-    const before = text[at - 1] ?? "";
-    if (LETTERS.exec(before)?.[0] === before && before !== "" && !isUnspaced(before)) {
-      best = Math.max(best, INSIDE_WEIGHT);
-      continue;
-    }
-    const end = at + stem.length;
-    const ending = LETTERS.exec(text.slice(end, end + MAX_ENDING))?.[0] ?? "";
-    if (ending === "" || isUnspaced(stem) || stemOf(stem + ending) === stem) return 1;
-    best = BEGINNING_WEIGHT;
-  }
-  return best;
+/** The ids of the entities with the largest part of their names in a query. */
+function namesIn(entities: readonly EntityRow[], query: readonly string[]): ReadonlySet<number> {
+  const asked = new Set(query.flatMap(wordsOf));
+  const shares = entities.map(({ id, name }) => {
+    const words = wordsOf(fold(name));
+    return { id, share: words.filter((word) => asked.has(word)).length / words.length };
+  });
+  const most = Math.max(Number.MIN_VALUE, ...shares.map(({ share }) => share));
+  const named = shares.filter(({ share }) => share === most);
+  return new Set(named.length > MAX_NAMED ? [] : idsOf(named));
 }

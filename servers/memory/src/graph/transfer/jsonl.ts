@@ -1,10 +1,7 @@
-import { textProblem } from "../change/change.ts";
+import { isUtf8 } from "node:buffer";
 import type { NewObservation } from "../store/writer.ts";
 import type { Entity, ObservationRow, Relation } from "../types.ts";
-
-/** What a graph can be exported as. */
-export const FORMATS = ["jsonl", "markdown", "graphml", "mermaid"] as const;
-export type Format = (typeof FORMATS)[number];
+import { textProblem } from "../write/change.ts";
 
 /** An observation to import: with its own time (milliseconds since 1970) and source, if they are known. */
 export type ImportedFact = Omit<NewObservation, "entityId" | "supersededBy"> & {
@@ -17,126 +14,54 @@ export type ImportedEntity = Omit<Entity, "observations"> & {
   readonly facts: readonly ImportedFact[];
 };
 
-/** A line of a memory file or a part of another one, why it is invalid, or what was not taken from a file. */
-export type Parsed =
+/** A line of a memory file, or why it is invalid. */
+type Parsed =
   | { readonly kind: "entity"; readonly entity: ImportedEntity }
   | { readonly kind: "relation"; readonly relation: Relation }
-  | { readonly kind: "not taken"; readonly what: string }
   | { readonly kind: "rejected"; readonly reject: Reject };
 
 /** What could not be read, with the line of the file, from 1. */
 export type Reject = { readonly line: number; readonly reason: string; readonly text: string };
 
 /**
- * Reads an official memory file, one JSON object on each line, as written by the official server or damaged
- * by accidents: a byte order mark, CRLF, blank lines, unknown fields, several objects on a line, lines that
- * were cut off. A JSON document `{ "entities": […], "relations": […] }` is read too. Unreadable parts are
- * returned as rejected.
+ * Reads an official memory file, one JSON object on each line; a byte order mark, CRLF, blank lines and unknown fields do
+ * no harm. Other lines are returned as rejected.
  */
 export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
-  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const value =
-    bytes.length > MAX_DOCUMENT
-      ? undefined
-      : parseJson(
-          Buffer.from(bytes)
-            .toString("utf8")
-            .replace(/^\ufeff/, ""),
-        );
-  const whole = documentOf(value);
-  if (whole !== undefined) {
-    for (const item of whole) yield classify(item, 1, () => JSON.stringify(item));
-    return;
-  }
-  for (let number = 1, start = 0; start < bytes.length; number++) {
+  for (let line = 1, start = 0; start < bytes.length; line++) {
     const newline = bytes.indexOf(0x0a, start);
-    const line = bytes.subarray(start, newline === -1 ? bytes.length : newline);
-    start += line.length + 1;
-    let content: string;
-    try {
-      content = text.decode(line);
-    } catch {
-      yield rejected(number, "it is not UTF-8", Buffer.from(line).toString("utf8"));
-      continue;
-    }
-    if (number === 1) content = content.replace(/^\ufeff/, "");
-    yield* parseLine(content.trim(), number);
+    const part = bytes.subarray(start, newline === -1 ? bytes.length : newline);
+    start += part.length + 1;
+    const text = Buffer.from(part)
+      .toString("utf8")
+      .replace(/^\ufeff/u, "")
+      .trim();
+    if (text !== "") yield parseLine(part, text, line);
   }
 }
 
-const MAX_DOCUMENT = 64 * 1024 * 1024;
-
-/** The items of a file that is a single JSON document; undefined for lines. */
-function documentOf(value: unknown): unknown[] | undefined {
-  if (Array.isArray(value)) return value;
-  if (!isRecord(value) || !(Array.isArray(value.entities) || Array.isArray(value.relations)))
-    return undefined;
-  const typed = (list: unknown, type: string) =>
-    (Array.isArray(list) ? list : []).map((item: unknown) =>
-      isRecord(item) ? { ...item, type } : item,
-    );
-  return [...typed(value.entities, "entity"), ...typed(value.relations, "relation")];
-}
-
-function* parseLine(line: string, number: number): Generator<Parsed> {
-  if (line === "") return;
-  const value = parseJson(line);
-  if (value !== undefined) {
-    yield classify(value, number, () => line);
-    return;
+function parseLine(bytes: Uint8Array, text: string, line: number): Parsed {
+  if (!isUtf8(bytes)) return rejected(line, "it is not UTF-8", text);
+  try {
+    return classify(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof InvalidLine) return rejected(line, error.message, text);
+    if (error instanceof SyntaxError)
+      return rejected(line, "it is not JSON (cut off or damaged)", text);
+    throw error;
   }
-  // Several objects, or the rest of a line that a crash cut off before the next one.
-  let start = 0;
-  while (start < line.length) {
-    const end = objectEnd(line, start);
-    const item = end === undefined ? undefined : parseJson(line.slice(start, end));
-    if (end !== undefined && item !== undefined) {
-      yield classify(item, number, () => line.slice(start, end));
-      start = end;
-    } else {
-      const next = line.indexOf('{"type":', start + 1);
-      const stop = next === -1 ? line.length : next;
-      yield rejected(number, "it is not JSON (cut off or damaged)", line.slice(start, stop));
-      start = stop;
-    }
-    while (line[start] === " " || line[start] === "," || line[start] === "\t") start += 1;
-  }
-}
-
-/** The index after the object that begins at `start`; undefined if none begins there or it has no end. */
-function objectEnd(text: string, start: number): number | undefined {
-  if (text[start] !== "{") return undefined;
-  let depth = 0;
-  let inString = false;
-  for (let at = start; at < text.length; at++) {
-    const character = text[at];
-    if (inString) {
-      if (character === "\\") at += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === "{" || character === "[") depth += 1;
-    else if (character === "}" || character === "]") {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-  }
-  return undefined;
 }
 
 /** Why a line is neither an entity nor a relation. */
 class InvalidLine extends Error {}
 
-function classify(value: unknown, line: number, text: () => string): Parsed {
-  try {
-    if (!isRecord(value)) throw new InvalidLine("it is not an object");
-    if (value.type === "entity") return { kind: "entity", entity: entityOf(value) };
-    if (value.type === "relation") return { kind: "relation", relation: relationOf(value) };
-    const type = JSON.stringify(value.type) ?? "missing";
-    throw new InvalidLine(`its type is ${type}, not "entity" or "relation"`);
-  } catch (error) {
-    if (error instanceof InvalidLine) return rejected(line, error.message, text());
-    throw error;
-  }
+/** @throws InvalidLine */
+function classify(value: unknown): Parsed {
+  if (!isRecord(value)) throw new InvalidLine("it is not an object");
+  if (value.type === "entity") return { kind: "entity", entity: entityOf(value) };
+  if (value.type === "relation") return { kind: "relation", relation: relationOf(value) };
+  const type = JSON.stringify(value.type) ?? "missing";
+  throw new InvalidLine(`its type is ${type}, not "entity" or "relation"`);
 }
 
 function entityOf(value: Record<string, unknown>): ImportedEntity {
@@ -202,14 +127,6 @@ function textOf(kind: "name" | "type" | "observation", value: unknown, field: st
 
 function rejected(line: number, reason: string, text: string): Parsed {
   return { kind: "rejected", reject: { line, reason, text } };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -16,24 +16,13 @@ export function change<Value extends object>(
   return store.write(async (writer) => {
     writer.startChange(facts);
     const value = await work(writer);
-    return { ...value, change_id: await writer.finishChange() };
+    return { ...value, change_id: await writer.finish() };
   });
 }
 
 /** A list in an answer, which has no empty ones. */
 export function unlessEmpty<Item>(list: Item[]): Item[] | undefined {
   return list.length === 0 ? undefined : list;
-}
-
-const DAY_MS = 86_400_000;
-const PRUNED_AT_ONCE = 200;
-
-/** Removes changes older than some days from the journal, and erases what they deleted. */
-export async function prune(store: Store, days: number): Promise<void> {
-  const before = Date.now() - days * DAY_MS;
-  while (
-    (await store.write((writer) => writer.forgetChanges(before, PRUNED_AT_ONCE))) === PRUNED_AT_ONCE
-  );
 }
 
 /** What each text is called, and its maximum length in UTF-16 units. */

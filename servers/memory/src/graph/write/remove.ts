@@ -1,6 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import { counted, NOUNS, quoteAll, unknownEntities } from "../read/names.ts";
+import { counted } from "../counts.ts";
+import { quoteAll, unknownEntities } from "../read/names.ts";
 import type { Reader, Store } from "../store/store.ts";
+import { TABLES } from "../store/tables.ts";
 import {
   type ChangeFacts,
   type Counts,
@@ -21,19 +23,22 @@ export interface Deleted {
 }
 
 /**
- * Whether rows are erased permanently, and the question that the user confirmed. Without it, a hard deletion only returns its
- * question.
+ * Whether rows are erased permanently, and the question that the user confirmed. Without it, a hard deletion only returns
+ * its question.
  */
 export type Hard = { readonly hard: boolean; readonly agreed?: string | undefined };
 export type Question = { readonly question: string };
 
-/** The rows that a deletion found. A hard deletion includes rows that were already softly deleted. */
-interface Found {
+/** The rows to delete. A hard deletion includes rows that were already softly deleted. */
+interface Doomed {
   readonly entities: readonly EntityRow[];
   readonly observations: readonly ObservationRow[];
   readonly relations: readonly RelationRow[];
+  /** What was named and does not exist. */
   readonly missing: readonly string[];
 }
+
+const MAX_MISSING = 50;
 
 /**
  * Deletes entities with their observations and relations.
@@ -42,27 +47,29 @@ interface Found {
  */
 export function deleteEntities(
   store: Store,
-  given: readonly string[],
+  entityNames: readonly string[],
   options: Hard & ChangeFacts,
 ) {
-  const names = [...new Set(given.map((name) => name.toWellFormed()))];
-  const alsoRemoved = options.hard;
+  const names = [...new Set(entityNames.map((name) => name.toWellFormed()))];
   return remove(store, options, "entities", async (reader) => {
-    const entities = await entitiesNamed(reader, names, alsoRemoved);
-    if (entities.length === 0) throw await unknownEntities(reader, names);
+    const entities = await entitiesNamed(reader, names, options.hard);
     const ids = idsOf(entities);
+    const known = new Set(entities.map(({ name }) => name));
     return {
       entities,
-      observations: await reader.observationsOf(ids, alsoRemoved ? "all" : "kept"),
-      relations: await reader.relationsOf(ids, { alsoRemoved }),
-      missing: names.filter((name) => !entities.some((entity) => entity.name === name)),
+      observations: await reader.observationsOf(ids, options.hard ? "all" : "kept"),
+      relations: await reader.relationsOf(ids, { alsoRemoved: options.hard }),
+      missing: names.filter((name) => !known.has(name)),
     };
   });
 }
 
+/** Entities with these names, some of which may be deleted ones. @throws ToolError `not_found` if there is none. */
 async function entitiesNamed(reader: Reader, names: readonly string[], alsoRemoved: boolean) {
   const live = [...(await reader.entitiesNamed(names)).values()].sort((a, b) => a.id - b.id);
-  return alsoRemoved ? [...live, ...(await reader.removedNamed(names))] : live;
+  const entities = alsoRemoved ? [...live, ...(await reader.removedNamed(names))] : live;
+  if (entities.length === 0) throw await unknownEntities(reader, names);
+  return entities;
 }
 
 /**
@@ -72,30 +79,29 @@ async function entitiesNamed(reader: Reader, names: readonly string[], alsoRemov
  */
 export function deleteObservations(
   store: Store,
-  given: readonly { entityName: string; observations: readonly string[] }[],
+  deletions: readonly { entityName: string; observations: readonly string[] }[],
   options: Hard & ChangeFacts,
 ) {
-  const wanted = given.map(({ entityName, observations }) => ({
+  const wanted = deletions.map(({ entityName, observations }) => ({
     name: entityName.toWellFormed(),
     contents: observations.map((text) => text.toWellFormed()),
   }));
   return remove(store, options, "observations", async (reader) => {
     const names = [...new Set(wanted.map(({ name }) => name))];
     const entities = await entitiesNamed(reader, names, options.hard);
-    if (entities.length === 0) throw await unknownEntities(reader, names);
     const rows = new Map<number, ObservationRow>();
     const missing: string[] = [];
     for (const { name, contents } of wanted) {
       const hosts = entities.filter((entity) => entity.name === name);
-      const found: ObservationRow[] = [];
-      for (const { id } of hosts)
-        found.push(
-          ...(await reader.observationsMatching(id, contents, options.hard ? "all" : "kept")),
-        );
-      for (const row of found) rows.set(row.id, row);
-      if (hosts.length === 0) missing.push(name);
-      else
-        missing.push(...contents.filter((text) => !found.some(({ content }) => content === text)));
+      const known = new Set<string>();
+      for (const { id } of hosts) {
+        const which = options.hard ? "all" : "kept";
+        for (const row of await reader.observationsMatching(id, contents, which)) {
+          rows.set(row.id, row);
+          known.add(row.content);
+        }
+      }
+      missing.push(...(hosts.length === 0 ? [name] : contents.filter((text) => !known.has(text))));
     }
     if (rows.size === 0)
       throw new ToolError("not_found", `None of these observations exists: ${quoteAll(missing)}.`, {
@@ -127,11 +133,11 @@ export function deleteRelations(
     const ends = wanted.flatMap(({ from, to }) =>
       named(from).flatMap((fromId) => named(to).map((toId) => ({ fromId, toId }))),
     );
-    const between = await reader.relationsBetween(ends, options.hard);
     const texts = new Set(wanted.map(relationText));
+    const between = await reader.relationsBetween(ends, options.hard);
     const relations = between.filter((row) => texts.has(relationText(row)));
-    const found = new Set(relations.map(relationText));
-    const missing = wanted.map(relationText).filter((text) => !found.has(text));
+    for (const row of relations) texts.delete(relationText(row));
+    const missing = [...texts];
     if (relations.length === 0)
       throw new ToolError("not_found", `None of these relations exists: ${quoteAll(missing)}.`, {
         hint: "A relation is deleted by from, to and relationType as open_nodes shows them.",
@@ -152,26 +158,25 @@ async function remove(
   store: Store,
   { hard, agreed, ...facts }: Hard & ChangeFacts,
   subject: keyof Counts,
-  find: (reader: Reader) => Promise<Found>,
+  find: (reader: Reader) => Promise<Doomed>,
 ): Promise<Question | Deleted> {
   if (hard && agreed === undefined)
     return { question: questionOf(await store.read(find), subject) };
-  const { change_id, ...found } = await change(store, { ...facts, hard }, async (writer) => {
-    const found = await find(writer);
-    if (hard && questionOf(found, subject) !== agreed)
+  const { change_id, ...doomed } = await change(store, { ...facts, hard }, async (writer) => {
+    const rows = await find(writer);
+    if (hard && questionOf(rows, subject) !== agreed)
       throw new ToolError(
         "conflict",
         "The memory changed after the user was asked; nothing was erased.",
-        {
-          hint: "Repeat the call; the user is asked again.",
-        },
+        { hint: "Repeat the call; the user is asked again." },
       );
-    if (hard) await writer.changeId();
-    for (const [many, kind] of NOUNS.toReversed())
-      await (hard ? writer.purge(kind, idsOf(found[many])) : writer.remove(kind, found[many]));
-    return found;
+    for (const kind of ["relation", "observation", "entity"] as const) {
+      const some: readonly { id: number }[] = rows[TABLES[kind]];
+      await (hard ? writer.erase(kind, idsOf(some)) : writer.remove(kind, some));
+    }
+    return rows;
   });
-  const counts = subject === "entities" ? countsOf(found) : { [subject]: found[subject].length };
+  const counts = subject === "entities" ? countsOf(doomed) : { [subject]: doomed[subject].length };
   const left = hard ? await store.overwriteErased().catch(notOverwritten) : undefined;
   const them = totalOf(counts) === 1 ? "it" : "them";
   const canUndo = !hard && change_id !== undefined;
@@ -180,7 +185,7 @@ async function remove(
     success: true,
     message: `${hard ? "Erased" : "Deleted"} ${counted(counts)}.${undo}${left === undefined ? "" : ` ${left}`}`,
     deleted: counts,
-    not_found: unlessEmpty(found.missing.slice(0, 50)),
+    not_found: unlessEmpty(doomed.missing.slice(0, MAX_MISSING)),
     change_id,
   };
 }
@@ -191,31 +196,31 @@ function notOverwritten(error: unknown): string {
 }
 
 /** States exactly what would be lost. */
-function questionOf(found: Found, subject: keyof Counts): string {
-  const before = countsOf(found, ({ removedBy }) => removedBy !== null);
+function questionOf(doomed: Doomed, subject: keyof Counts): string {
+  const before = countsOf(doomed, ({ removedBy }) => removedBy !== null);
   const parts = Object.fromEntries(Object.entries(before).filter(([, count]) => count > 0));
   const also =
     totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored.`;
   if (subject === "entities") {
-    const { entities, ...attached } = countsOf(found);
-    const names = [...new Set(found.entities.map(({ name }) => name))];
+    const { entities, ...attached } = countsOf(doomed);
+    const names = [...new Set(doomed.entities.map(({ name }) => name))];
     return `Permanently erase ${counted({ entities: names.length })} from memory: ${quoteAll(names)}, with ${counted(attached)}?${also}`;
   }
   const texts =
     subject === "relations"
-      ? found.relations.map(relationText)
-      : found.observations.map(({ content }) => content);
+      ? doomed.relations.map(relationText)
+      : doomed.observations.map(({ content }) => content);
   return `Permanently erase ${counted({ [subject]: texts.length })} from memory: ${quoteAll(texts)}?${also}`;
 }
 
 type Removable = { readonly removedBy: number | null };
 
-function countsOf(found: Found, isCounted: (row: Removable) => boolean = () => true): Counts {
+function countsOf(doomed: Doomed, isCounted: (row: Removable) => boolean = () => true): Counts {
   const count = (rows: readonly Removable[]) => rows.filter(isCounted).length;
   return {
-    entities: count(found.entities),
-    observations: count(found.observations),
-    relations: count(found.relations),
+    entities: count(doomed.entities),
+    observations: count(doomed.observations),
+    relations: count(doomed.relations),
   };
 }
 
