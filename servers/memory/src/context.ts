@@ -3,6 +3,7 @@ import { type Call, promptFor, resourceFor, type Tool } from "@refmcp/core";
 import * as z from "zod";
 import type { Memory } from "./graph/memory.ts";
 import { bounded } from "./graph/read/page.ts";
+import { storable } from "./graph/text.ts";
 import type { ChangeFacts } from "./graph/types.ts";
 import type { Deleted, Hard, Question } from "./graph/write/remove.ts";
 
@@ -66,7 +67,7 @@ export function factsOf(action: string, from?: string) {
       "invalid",
       `source has ${from.length} characters; use 1 to 500, or omit it.`,
     );
-  return { action, source: from?.toWellFormed() };
+  return { action, source: from && storable(from) };
 }
 
 /** Runs a deletion; a hard one only after the user confirmed exactly what would be lost. */

@@ -37,7 +37,7 @@ export const server = defineServer({
   },
   toolsets: {
     memory: { description: "Remember, recall, correct and undo.", default: true },
-    more: { description: "Paths, statistics, import and export.", default: false },
+    more: { description: "Statistics, import and export.", default: false },
   },
   skills: import.meta.url,
   views: import.meta.url,
@@ -57,5 +57,5 @@ export const server = defineServer({
   },
   ready: async (memory, signal) =>
     void (await memory.of({ signal }).read((reader) => reader.changes(undefined, 1))),
-  close: (memory) => memory.close(),
+  close: (memory) => memory.store.close(),
 });

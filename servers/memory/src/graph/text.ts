@@ -1,3 +1,8 @@
+/** A text as every store keeps it: NUL and half a surrogate pair become U+FFFD. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
 /** Letters that Unicode does not decompose, and their plain substitutes. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: "ss",

@@ -1,15 +1,14 @@
 import * as z from "zod";
 import { prompt } from "../context.ts";
-import { namesBeginning } from "../graph/read/records.ts";
+import { namesBeginning } from "../graph/read/names.ts";
 import { searchNodes } from "../graph/search/search.ts";
-import { foldedName } from "../graph/text.ts";
 
 export default prompt({
   name: "recall",
   title: "Recall",
   description: "Add what the memory contains about a topic to the conversation.",
   args: z.object({ topic: z.string().describe("A name or a few words.") }),
-  complete: { topic: (value, memory) => namesBeginning(memory.store, foldedName(value), 50) },
+  complete: { topic: (value, memory) => namesBeginning(memory.store, value, 50) },
   async run({ topic }, memory, call) {
     const query = topic.slice(0, 2_000);
     const budget = Math.min(call.budget, 10_000);

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { count, tool } from "../context.ts";
-import { exportDirectory, exportText } from "../graph/transfer/files.ts";
+import { exportText } from "../graph/transfer/files.ts";
 
 export default tool({
   name: "export_graph",
@@ -14,23 +14,23 @@ export default tool({
       .enum(["jsonl", "markdown"])
       .default("jsonl")
       .describe(
-        "jsonl: a backup that the official server reads too; markdown: a new directory of notes.",
+        "jsonl: the official server reads it too; markdown: to read.",
       ),
     path: z
       .string()
       .optional()
-      .describe("New file or directory. If omitted, the text is returned."),
+      .describe("New file. If omitted, the text is returned."),
   }),
   output: z.object({
     bytes: count,
     path: z.string().optional(),
-    files: count.optional(),
     text: z.string().optional(),
   }),
-  run({ format, path }, memory, call) {
-    const { signal, budget } = call;
-    return format === "markdown"
-      ? exportDirectory(memory.of(call), memory.paths, path, signal)
-      : exportText(memory.of(call), memory.paths, { path, budget, signal });
-  },
+  run: (input, memory, call) =>
+    exportText(memory.of(call), memory.paths, {
+      ...input,
+      path: input.path,
+      budget: call.budget,
+      signal: call.signal,
+    }),
 });

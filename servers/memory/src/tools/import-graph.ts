@@ -6,7 +6,7 @@ export default tool({
   name: "import_graph",
   title: "Import a graph",
   description:
-    "Import a memory as JSON lines. Existing entities are extended; unreadable lines go to a .rejects file.",
+    "Import a memory as JSON lines. Existing entities are extended; unreadable lines are skipped and listed.",
   toolset: "more",
   effect: "add",
   input: z.strictObject({
@@ -18,7 +18,7 @@ export default tool({
   run: ({ path, text, source: from }, memory, call) =>
     importText(
       memory.of(call),
-      memory,
+      memory.paths,
       { path, text },
       factsOf("import_graph", from ?? path?.slice(0, 500)),
     ),

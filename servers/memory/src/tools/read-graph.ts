@@ -7,12 +7,11 @@ export default tool({
   name: "read_graph",
   title: "Read graph",
   description:
-    "Read the whole graph if it is small, or pages of names and counts, for example for an overview. To search, call search_nodes.",
+    "Read the whole graph if it is small, or pages of names and counts for an overview, then of relations. To search, call search_nodes.",
   toolset: "memory",
   effect: "read",
   view: "graph",
   input: z.strictObject({
-    detail: fields.detail.describe("concise: a large graph as names and counts; full: everything."),
     limit: fields.limit(500, 1_000),
     cursor: fields.cursor,
   }),

@@ -1,5 +1,6 @@
 import { cursorsOf, fitting } from "@refmcp/boundary/answer";
-import { naturals } from "../read/page.ts";
+import * as z from "zod";
+import { natural } from "../read/page.ts";
 import type { Store } from "../store/store.ts";
 
 /** How many entities that a change affected are named, and in how many of its rows they are looked for. */
@@ -11,13 +12,13 @@ export async function recentChanges(
   store: Store,
   { limit, cursor, budget }: { limit: number; cursor?: string | undefined; budget: number },
 ) {
-  const cursors = cursorsOf("recent_changes", [], naturals("before"));
+  const cursors = cursorsOf("recent_changes", [], z.object({ before: natural }));
   const before = cursors.decode(cursor)?.before;
   return store.read(async (reader) => {
     const rows = await reader.changes(before, limit + 1);
     const all = [];
     for (const row of rows.slice(0, limit)) {
-      const names = await reader.touchedNames([row.id], ROWS);
+      const names = await reader.touchedNames(row.id, ROWS);
       all.push({
         change_id: row.id,
         at: new Date(row.at).toISOString(),

@@ -1,7 +1,8 @@
 import { cursorsOf, grouped } from "@refmcp/boundary/answer";
+import * as z from "zod";
 import type { Reader, Store } from "../store/store.ts";
 import { type Counts, idsOf, type ObservationRow, type Relation } from "../types.ts";
-import { naturals, Page, type ShownEntity, shownEntity, shownRelation } from "./page.ts";
+import { natural, Page, type ShownEntity, shownEntity, shownRelation } from "./page.ts";
 
 /** Where a page continues, and how many characters of JSON it may have. */
 export type PageRequest = { readonly cursor?: string | undefined; readonly budget: number };
@@ -17,30 +18,21 @@ export interface GraphPage {
 
 /** Part of the budget for everything outside the lists. */
 export const FRAME = 600;
-/** How many entities are read at once. */
-const BATCH = 50;
 /** The JSON of an entity, an observation or a relation has at least this many characters. */
 const MIN_ITEM = 10;
 
-/** Where a listing continues: at this entity, after an observation of it, or if all are shown, after a relation. */
-interface Position {
-  readonly entity: number;
-  readonly isTold: number;
-  readonly after: number;
-}
-
-const START: Position = { entity: 1, isTold: 0, after: 0 };
+/** The last entity and the last relation of the previous pages. */
+const POSITION = z.object({ entity: natural, relation: natural });
 
 /**
- * The whole graph, in the official server's form, if it fits the budget. Otherwise pages with names, types and counts
- * (`concise`) or everything (`full`), by age; each entity is followed by its relations with those before it.
+ * The whole graph, in the official server's form, if it fits the budget. Otherwise pages with names, types and counts of
+ * all entities, by age, and then all relations.
  */
 export async function readGraph(
   store: Store,
-  { detail, limit, cursor, budget }: PageRequest & { detail: "concise" | "full"; limit: number },
+  { limit, cursor, budget }: PageRequest & { limit: number },
 ): Promise<GraphPage> {
-  const check = naturals("entity", "isTold", "after");
-  const cursors = cursorsOf("read_graph", [detail], check);
+  const cursors = cursorsOf("read_graph", [], POSITION);
   const start = cursors.decode(cursor);
   return store.read(async (reader) => {
     const total = await reader.counts();
@@ -50,12 +42,12 @@ export async function readGraph(
       if (JSON.stringify(graph).length <= budget) return graph;
     }
     const page = new Page(budget - FRAME);
-    const next = await fillGraph(reader, page, start ?? START, detail === "concise", limit);
+    const next = await fillGraph(reader, page, start ?? { entity: 0, relation: 0 }, limit);
     return {
       entities: page.entities,
       relations: page.relations,
       total,
-      note: next && graphNote(page, total, detail === "concise"),
+      note: next && graphNote(page, total),
       next_cursor: next && cursors.encode(next),
     };
   });
@@ -72,53 +64,32 @@ async function wholeGraph(reader: Reader, limit: number): Promise<GraphPage> {
   };
 }
 
-function graphNote({ entities, relations }: Page, total: Counts, isConcise: boolean): string {
-  const what = isConcise ? ", without their observations" : "";
-  const shown = [
-    `${grouped(entities.length)} of ${grouped(total.entities)} entities${what}`,
-    `${grouped(relations.length)} of ${grouped(total.relations)} relations`,
-  ].filter((part) => !part.startsWith("0 "));
-  return `${shown.join(", and ")}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
-}
-
 /** Fills a page from a position; returns where the next one continues. */
 async function fillGraph(
   reader: Reader,
   page: Page,
-  start: Position,
-  isConcise: boolean,
+  start: z.output<typeof POSITION>,
   limit: number,
-): Promise<Position | undefined> {
-  let position = start;
-  for (;;) {
-    const rows = await reader.entityPage(position.entity - 1, BATCH);
-    if (rows.length === 0) return undefined;
-    const counts = isConcise ? await reader.observationCounts(idsOf(rows)) : undefined;
-    for (const row of rows) {
-      // Another entity, if that of the cursor was deleted since.
-      if (row.id !== position.entity) position = { ...START, entity: row.id };
-      if (position.isTold === 0) {
-        if (page.entities.length >= limit) return position;
-        const count = counts && (counts.get(row.id) ?? 0);
-        const rest =
-          count === undefined
-            ? await page.addEntity(reader, row, position.after)
-            : addCounted(page, { name: row.name, entityType: row.type, observation_count: count });
-        if (rest !== undefined) return { ...position, after: rest };
-        position = { entity: row.id, isTold: 1, after: 0 };
-      }
-      const earlier = (after: number, limit: number) =>
-        reader.relationsToEarlier(row.id, after, limit);
-      const after = await page.addRelations(earlier, position.after);
-      if (after !== undefined) return { ...position, after };
-      position = { ...START, entity: row.id + 1 };
-    }
+): Promise<z.output<typeof POSITION> | undefined> {
+  const rows = await reader.entityPage(start.entity, limit + 1);
+  const counts = await reader.observationCounts(idsOf(rows));
+  let last = start.entity;
+  for (const { id, name, type } of rows) {
+    const entity = { name, entityType: type, observation_count: counts.get(id) ?? 0 };
+    if (page.entities.length === limit || !page.add(entity)) return { ...start, entity: last };
+    last = id;
   }
+  const relation = await page.addRelations(
+    (after, max) => reader.relationPage(after, max),
+    start.relation,
+  );
+  return relation === undefined ? undefined : { entity: last, relation };
 }
 
-/** Adds an entity without observations; 0 if it does not fit. */
-function addCounted(page: Page, entity: ShownEntity): number | undefined {
-  if (!page.reserve(entity)) return 0;
-  page.entities.push(entity);
-  return undefined;
+function graphNote({ entities, relations }: Page, total: Counts): string {
+  const shown = [
+    `${grouped(entities.length)} of ${grouped(total.entities)} entities, without their observations`,
+    `${grouped(relations.length)} of ${grouped(total.relations)} relations`,
+  ].filter((part) => !part.startsWith("0 "));
+  return `${shown.join(", and ")}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
 }

@@ -1,6 +1,6 @@
 import { grouped, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import type { Reader } from "../store/store.ts";
+import type { Reader, Store } from "../store/store.ts";
 import { foldedName, wordsOf } from "../text.ts";
 import type { EntityRow } from "../types.ts";
 
@@ -74,4 +74,11 @@ export async function entityNamed(reader: Reader, name: string): Promise<EntityR
   const entity = (await reader.entitiesNamed([name])).get(name);
   if (entity === undefined) throw await unknownEntities(reader, [name]);
   return entity;
+}
+
+/** Names that begin with a text, ignoring case and accents, for completion. */
+export function namesBeginning(store: Store, text: string, max: number): Promise<string[]> {
+  return store.read(async (reader) =>
+    (await reader.namesFrom(foldedName(text), max)).map(({ name }) => name),
+  );
 }

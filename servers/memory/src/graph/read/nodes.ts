@@ -1,23 +1,17 @@
 import { cursorsOf, grouped } from "@refmcp/boundary/answer";
+import * as z from "zod";
 import type { Reader, Store } from "../store/store.ts";
+import { storable } from "../text.ts";
 import { type EntityRow, idsOf } from "../types.ts";
 import { FRAME, type GraphPage, type PageRequest } from "./graph.ts";
 import { didYouMean, quoteAll, unknownEntities } from "./names.ts";
-import { naturals, Page } from "./page.ts";
-import { neighbors } from "./walk.ts";
+import { natural, Page } from "./page.ts";
 
-/** Maximum number of entities that `depth` adds. */
-const MAX_NEIGHBORS = 500;
+/** Maximum number of entities that `depth` adds, and of relations that are read for one step. */
+const [MAX_NEIGHBORS, MAX_RELATIONS] = [500, 20_000];
 
-/** Where a list of entities, followed by their relations, continues. */
-interface Position {
-  /** 1 if all entities were returned. */
-  readonly relations: number;
-  /** The index of the entity. */
-  readonly at: number;
-  /** The last returned observation of it, or the last relation. */
-  readonly after: number;
-}
+/** The index of an entity with the last observation of it, or the number of entities with the last relation. */
+const POSITION = z.object({ at: natural, after: natural });
 
 /**
  * Entities by exact name with all observations, and their relations; with `depth`, also the entities around them, and
@@ -29,22 +23,21 @@ export async function openNodes(
   store: Store,
   {
     names,
-    depth,
+    depth = 0,
     history = false,
     cursor,
     budget,
-  }: PageRequest & { names: readonly string[]; depth: number; history?: boolean },
+  }: PageRequest & { names: readonly string[]; depth?: number; history?: boolean },
 ): Promise<GraphPage> {
-  const wanted = [...new Set(names.map((name) => name.toWellFormed()))];
-  const check = naturals("relations", "at", "after");
-  const cursors = cursorsOf("open_nodes", [wanted, depth, history], check);
-  const start = cursors.decode(cursor) ?? { relations: 0, at: 0, after: 0 };
+  const wanted = [...new Set(names.map(storable))];
+  const cursors = cursorsOf("open_nodes", [wanted, depth, history], POSITION);
+  const start = cursors.decode(cursor) ?? { at: 0, after: 0 };
   return store.read(async (reader) => {
     const known = await reader.entitiesNamed(wanted);
     const missing = wanted.filter((name) => !known.has(name));
     if (known.size === 0 && wanted.length > 0) throw await unknownEntities(reader, missing);
     const named = wanted.flatMap((name) => known.get(name) ?? []);
-    const around = await neighbors(reader, idsOf(named), depth, MAX_NEIGHBORS);
+    const around = await neighbors(reader, idsOf(named), depth);
     const page = new Page(budget - FRAME);
     page.reserve(missing, true);
     const next = await fill(reader, page, [...named, ...around.entities], start, history);
@@ -74,23 +67,39 @@ async function fill(
   reader: Reader,
   page: Page,
   rows: readonly EntityRow[],
-  start: Position,
+  start: z.output<typeof POSITION>,
   history: boolean,
-): Promise<Position | undefined> {
-  const ids = idsOf(rows);
-  const isTold = start.relations === 1;
-  for (const [index, row] of (isTold ? [] : rows.slice(start.at)).entries()) {
-    const rest = await page.addEntity(
-      reader,
-      row,
-      index === 0 ? start.after : 0,
-      history ? "history" : "sources",
-    );
-    if (rest !== undefined) return { relations: 0, at: start.at + index, after: rest };
+): Promise<z.output<typeof POSITION> | undefined> {
+  let { at, after } = start;
+  for (const row of rows.slice(at)) {
+    const rest = await page.addEntity(reader, row, after, history ? "history" : "sources");
+    if (rest !== undefined) return { at, after: rest };
+    [at, after] = [at + 1, 0];
   }
-  const after = await page.addRelations(
+  const ids = idsOf(rows);
+  const rest = await page.addRelations(
     (last, limit) => reader.relationsOf(ids, { after: last, limit }),
-    isTold ? start.after : 0,
+    after,
   );
-  return after === undefined ? undefined : { relations: 1, at: 0, after };
+  return rest === undefined ? undefined : { at, after: rest };
+}
+
+/** The entities within `depth` relations of some entities, by distance, then in order of creation. */
+async function neighbors(
+  reader: Reader,
+  start: readonly number[],
+  depth: number,
+): Promise<{ entities: EntityRow[]; isCut: boolean }> {
+  const seen = new Set(start);
+  let edge: readonly number[] = start;
+  for (let step = 0; step < depth && seen.size <= start.length + MAX_NEIGHBORS; step++) {
+    const relations = await reader.relationsOf(edge, { limit: MAX_RELATIONS });
+    const ends = new Set(relations.flatMap(({ fromId, toId }) => [fromId, toId]));
+    edge = [...ends].filter((id) => !seen.has(id)).sort((a, b) => a - b);
+    for (const id of edge) seen.add(id);
+  }
+  const around = [...seen].slice(start.length);
+  const ids = around.slice(0, MAX_NEIGHBORS);
+  const rows = await reader.entitiesById(ids);
+  return { entities: ids.flatMap((id) => rows.get(id) ?? []), isCut: around.length > ids.length };
 }

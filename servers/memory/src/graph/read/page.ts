@@ -1,4 +1,5 @@
-import { clip, type StateCheck } from "@refmcp/boundary/answer";
+import { clip } from "@refmcp/boundary/answer";
+import * as z from "zod";
 import { batches } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
 import type { EntityRow, ObservationRow, Relation, RelationRow } from "../types.ts";
@@ -31,13 +32,16 @@ type Replaced = Readonly<Record<"id" | "observation" | "learned" | "until", stri
 /** Whether an answer also has the sources of observations, or in addition those that were replaced, with ids. */
 type Detail = "texts" | "sources" | "history";
 
-/** Maximum characters of JSON for one observation; the entity's resource and an export contain all of it. */
+/** Maximum characters of JSON for one observation; an export contains all of it. */
 const MAX_SHOWN = 12_000;
 const MAX_SOURCE = 80;
 const RELATION_BATCH = 200;
 const OBSERVATION_BATCH = 100;
 /** The JSON around an entity: keys, counts, and how many have the same time. */
-const ENTITY_FRAME = 100;
+const ENTITY_FRAME = " ".repeat(100);
+
+/** A number in a cursor. */
+export const natural = z.int().min(0);
 
 /** A response filled up to its budget. The first item is always included, so that every page makes progress. */
 export class Page {
@@ -62,11 +66,11 @@ export class Page {
     return true;
   }
 
-  addRelation(row: RelationRow): boolean {
-    const relation = shownRelation(row);
-    if (!this.reserve(relation)) return false;
-    this.relations.push(relation);
-    return true;
+  /** Adds an entity unchanged; false if it does not fit. */
+  add(entity: ShownEntity): boolean {
+    const fits = this.reserve(entity);
+    if (fits) this.entities.push(entity);
+    return fits;
   }
 
   /**
@@ -78,33 +82,35 @@ export class Page {
     reader: Reader,
     row: EntityRow,
     after: number,
-    detail: Detail = "texts",
+    detail: Detail,
   ): Promise<number | undefined> {
     const isFirst = this.isEmpty;
-    if (!this.reserve({ name: row.name, type: row.type, frame: " ".repeat(ENTITY_FRAME) }))
-      return after;
-    const facts: ObservationRow[] = [];
+    if (!this.reserve([row.name, row.type, ENTITY_FRAME])) return after;
     const which = detail === "history" ? "kept" : "current";
-    const page = async (last: number, limit: number) =>
-      reader.observationPage(row.id, last, limit, which);
+    const rows = batches(
+      (last, limit) => reader.observationPage(row.id, last, limit, which),
+      OBSERVATION_BATCH,
+      after,
+    );
+    const facts: ObservationRow[] = [];
     let rest: number | undefined;
     let time = "";
-    pages: for await (const batch of batches(page, OBSERVATION_BATCH, after))
+    filling: for await (const batch of rows)
       for (const fact of batch) {
-        const learned = timeOf(fact, "minute", detail !== "texts");
+        const learned = timeOf(fact, "minute", true);
         const item = [clipJson(fact.content), idOf(fact.id), learned === time ? "" : learned];
         const size = fact.supersededAt === null ? item : replacedFact(fact);
         if (!this.reserve(size, isFirst && facts.length === 0)) {
           rest = facts.at(-1)?.id ?? after;
-          break pages;
+          break filling;
         }
         time = learned;
         facts.push(fact);
       }
-    if (facts.length === 0 && rest !== undefined && !isFirst) return rest;
+    if (facts.length === 0 && rest !== undefined) return rest;
     const isWhole = rest === undefined && after === 0;
-    const count = isWhole ? undefined : (await reader.observationCounts([row.id])).get(row.id);
-    this.entities.push(shownEntity(row, facts, detail, count ?? (isWhole ? undefined : 0)));
+    const counts = isWhole ? undefined : await reader.observationCounts([row.id]);
+    this.entities.push(shownEntity(row, facts, detail, counts && (counts.get(row.id) ?? 0)));
     return rest;
   }
 
@@ -116,7 +122,9 @@ export class Page {
     let after = start;
     for await (const rows of batches(page, RELATION_BATCH, start))
       for (const row of rows) {
-        if (!this.addRelation(row)) return after;
+        const relation = shownRelation(row);
+        if (!this.reserve(relation)) return after;
+        this.relations.push(relation);
         after = row.id;
       }
     return undefined;
@@ -158,15 +166,11 @@ export function shownEntity(
  * and a single one if all are equal. Days, unless several times of a day have to be told apart.
  */
 function learnedOf(facts: readonly ObservationRow[], sources: boolean): string[] {
-  const minutes = new Map<string, Set<string>>();
-  for (const fact of facts) {
-    const day = timeOf(fact, "day", false);
-    minutes.set(day, (minutes.get(day) ?? new Set()).add(timeOf(fact, "minute", false)));
-  }
+  const times = (unit: "day" | "minute") => new Set(facts.map((fact) => timeOf(fact, unit)));
+  const unit = times("minute").size > times("day").size ? "minute" : "day";
   const runs: { time: string; count: number }[] = [];
   for (const fact of facts) {
-    const isShared = (minutes.get(timeOf(fact, "day", false))?.size ?? 0) > 1;
-    const time = timeOf(fact, isShared ? "minute" : "day", sources);
+    const time = timeOf(fact, unit, sources);
     const last = runs.at(-1);
     if (last?.time === time) last.count += 1;
     else runs.push({ time, count: 1 });
@@ -179,7 +183,7 @@ function learnedOf(facts: readonly ObservationRow[], sources: boolean): string[]
 function timeOf(
   { createdAt, source }: Pick<ObservationRow, "createdAt" | "source">,
   unit: "day" | "minute",
-  withSource: boolean,
+  withSource = false,
 ): string {
   const iso = new Date(createdAt).toISOString();
   const time = unit === "day" ? iso.slice(0, -14) : `${iso.slice(0, -8)}Z`;
@@ -193,37 +197,18 @@ function replacedFact(row: ObservationRow): Replaced {
     id: idOf(id),
     observation: clipJson(content),
     learned: timeOf(row, "minute", true),
-    until: timeOf({ createdAt: supersededAt ?? 0, source: null }, "minute", false),
+    until: timeOf({ createdAt: supersededAt ?? 0, source: null }, "minute"),
     replaced_by: supersededBy === null ? undefined : idOf(supersededBy),
   };
 }
 
 /** Cuts a text so that its JSON fits into the limit. */
 function clipJson(text: string): string {
-  if (text.length * 6 <= MAX_SHOWN) return text;
   let shown = text;
-  for (let size = JSON.stringify(shown).length; size > MAX_SHOWN; ) {
-    const share = Math.min(0.9, MAX_SHOWN / size);
-    shown = `${clip(shown, Math.floor(shown.length * share))}…`;
-    size = JSON.stringify(shown).length;
-  }
+  // No character has more than six in JSON.
+  while (shown.length * 6 > MAX_SHOWN && JSON.stringify(shown).length > MAX_SHOWN)
+    shown = `${clip(shown, Math.floor(shown.length * 0.9))}…`;
   return shown;
-}
-
-/** A check of a cursor's content: an object with these keys, all of them whole numbers from 0. */
-export function naturals<Key extends string>(
-  ...keys: readonly Key[]
-): StateCheck<Record<Key, number>> {
-  return {
-    safeParse(value) {
-      const values = new Map(Object.entries(Object(value)));
-      const isNatural = (key: Key) =>
-        Number.isSafeInteger(values.get(key)) && Number(values.get(key)) >= 0;
-      if (!keys.every(isNatural)) return { success: false };
-      // Each key was checked.
-      return { success: true, data: Object.fromEntries(values) as Record<Key, number> };
-    },
-  };
 }
 
 /**

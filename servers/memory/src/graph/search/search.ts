@@ -1,6 +1,7 @@
 import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
+import * as z from "zod";
 import { quoteAll } from "../read/names.ts";
-import { naturals, Page, type ShownEntity, type ShownFact, shownEntity } from "../read/page.ts";
+import { natural, Page, type ShownEntity, type ShownFact, shownEntity } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { wordsOf } from "../text.ts";
 import { type EntityRow, idsOf, type ObservationRow, type Within } from "../types.ts";
@@ -44,7 +45,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
       `The query has ${words.length} words; at most ${MAX_WORDS} are allowed.`,
       { hint: "Use only the most important words." },
     );
-  const check = naturals("offset");
+  const check = z.object({ offset: natural });
   const cursors = cursorsOf("search_nodes", [query, types, since, until], check);
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
   return store.read(async (reader) => {
@@ -66,8 +67,10 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     await select(reader, chosen, selection);
     const page = new Page(characters);
     const { shown, seen } = await show(reader, page, chosen, selection);
-    const related = await reader.relationsOf(idsOf(shown), { limit: MAX_RELATIONS });
-    for (const relation of related) if (!page.addRelation(relation)) break;
+    await page.addRelations(
+      (after) => reader.relationsOf(idsOf(shown), { after, limit: MAX_RELATIONS }),
+      0,
+    );
     const next = offset + seen;
     const isMore = next < ranking.entities.length && seen > 0;
     const learned = commonDay(page.entities);

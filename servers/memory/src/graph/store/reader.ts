@@ -155,14 +155,14 @@ export class Reader {
     );
   }
 
-  /** Observations of one entity with these contents. */
+  /** Observations of entities with these contents. */
   observationsMatching(
-    entityId: number,
-    contents: readonly string[],
+    facts: readonly { readonly entityId: number; readonly content: string }[],
     which: Which = "current",
   ): Promise<ObservationRow[]> {
-    const where = `o.content_key {in} AND o.entity_id = ?${WHICH[which]} ORDER BY o.id`;
-    return this.#observations(where, contents.map(contentKey), entityId);
+    const pairs = facts.map(({ entityId, content }) => [entityId, contentKey(content)] as const);
+    const where = `(o.entity_id, o.content_key) {pairs}${WHICH[which]} ORDER BY o.id`;
+    return this.#observations(where, pairs);
   }
 
   /** The current observations of an entity, newest first. */
@@ -214,16 +214,6 @@ export class Reader {
     return [...rows.values()].sort((a, b) => a.id - b.id).slice(0, limit);
   }
 
-  /** Relations of the entity with entities that are not newer: in a list by age, each relation comes once. */
-  async relationsToEarlier(id: number, after: number, limit: number): Promise<RelationRow[]> {
-    const rest = "r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?";
-    const out = `r.from_id = ? AND r.to_id <= r.from_id AND ${rest}`;
-    const back = `r.to_id = ? AND r.from_id < r.to_id AND ${rest}`;
-    const rows = await this.#relations(out, id, after, limit);
-    rows.push(...(await this.#relations(back, id, after, limit)));
-    return rows.sort((a, b) => a.id - b.id).slice(0, limit);
-  }
-
   /** All relations from one entity to another, for several pairs. */
   relationsBetween(
     ends: readonly { fromId: number; toId: number }[],
@@ -239,24 +229,21 @@ export class Reader {
     return this.connection.all(`SELECT ${RELATION} FROM ${RELATIONS} WHERE ${where}`, ...params);
   }
 
-  /** How much there is; without `removed`, only what is neither deleted nor superseded. */
-  async counts(which: "live" | "removed" = "live"): Promise<Counts> {
-    const where = which === "live" ? "removed_by IS NULL" : "removed_by IS NOT NULL";
-    const current = which === "live" ? " AND superseded_at IS NULL" : "";
+  /** How much there is, without what is deleted or superseded. */
+  async counts(): Promise<Counts> {
     const [row] = await this.connection.all<Counts>(
-      `SELECT (SELECT count(*) FROM entities WHERE ${where}) AS entities,
-         (SELECT count(*) FROM observations WHERE ${where}${current}) AS observations,
-         (SELECT count(*) FROM relations WHERE ${where}) AS relations`,
+      `SELECT (SELECT count(*) FROM entities WHERE removed_by IS NULL) AS entities,
+         (SELECT count(*) FROM observations
+           WHERE removed_by IS NULL AND superseded_at IS NULL) AS observations,
+         (SELECT count(*) FROM relations WHERE removed_by IS NULL) AS relations`,
     );
     return row ?? { entities: 0, observations: 0, relations: 0 };
   }
 
-  typeCounts(
-    kind: "entity" | "relation",
-    limit: number,
-  ): Promise<{ type: string; count: number }[]> {
+  /** The most frequent types of entities. */
+  typeCounts(limit: number): Promise<{ type: string; count: number }[]> {
     return this.connection.all(
-      `SELECT type, count(*) AS count FROM ${TABLES[kind]} WHERE removed_by IS NULL
+      `SELECT type, count(*) AS count FROM entities WHERE removed_by IS NULL
        GROUP BY type ORDER BY count(*) DESC, min(id) LIMIT ?`,
       limit,
     );
@@ -270,10 +257,6 @@ export class Reader {
   changes(before: number | undefined, limit: number): Promise<ChangeRow[]> {
     const where = "c.id < ? ORDER BY c.id DESC LIMIT ?";
     return this.#changes(where, before ?? Number.MAX_SAFE_INTEGER, limit);
-  }
-
-  changesSince(id: number, limit: number): Promise<ChangeRow[]> {
-    return this.#changes("c.id > ? ORDER BY c.id LIMIT ?", id, limit);
   }
 
   async #changes(where: string, ...params: readonly Value[]): Promise<ChangeRow[]> {
@@ -298,19 +281,16 @@ export class Reader {
     );
   }
 
-  /** The names of the entities in the first rows of changes, and the names that they had before. */
-  async touchedNames(changeIds: readonly number[], rows: number): Promise<string[]> {
-    const names = await this.connection.all<{ name: string; before: string | null }>(
-      `SELECT e.name, max(CASE WHEN j.verb = 'renamed' THEN j.before END) AS before FROM
-         (SELECT * FROM journal WHERE change_id {in} ORDER BY id LIMIT ?) j
+  /** The names of the entities in the first rows of a change. */
+  async touchedNames(changeId: number, rows: number): Promise<string[]> {
+    const names = await this.connection.all<{ name: string }>(
+      `SELECT e.name FROM (SELECT * FROM journal WHERE change_id = ? ORDER BY id LIMIT ?) j
          JOIN entities e ON e.id = j.entity_id OR e.id = j.other_id
        GROUP BY e.id, e.name ORDER BY min(j.id), e.id`,
-      changeIds,
+      changeId,
       rows,
     );
-    return names.flatMap(({ name, before }) =>
-      before === null ? [name] : [name, String(JSON.parse(before).name)],
-    );
+    return names.map(({ name }) => name);
   }
 
   /** Rows that exist, deleted or not, with some of their columns. */
@@ -339,11 +319,5 @@ export class Reader {
       observation: idsOf(await this.connection.all<{ id: number }>(observations, ids)),
       relation: idsOf(relations),
     };
-  }
-
-  async meta(key: string): Promise<string | undefined> {
-    const select = "SELECT value FROM meta WHERE key = ?";
-    const [row] = await this.connection.all<{ value: string }>(select, key);
-    return row?.value;
   }
 }

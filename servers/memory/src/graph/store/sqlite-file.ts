@@ -26,7 +26,6 @@ CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
 
 /** The tables of a graph and its search index. */
 const SCHEMA = `
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ${tablesOf({ id: "INTEGER PRIMARY KEY AUTOINCREMENT", integer: "INTEGER", byCodePoint: "TEXT", options: " STRICT" })}
 ${SEARCH_INDEX}
 `;

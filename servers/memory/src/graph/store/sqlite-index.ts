@@ -55,7 +55,7 @@ function hasNewest(db: Database): boolean {
 }
 
 /** Tables that are not derived from others. */
-const STORED = ["entities", "observations", "relations", "changes", "journal", "meta"];
+const STORED = ["entities", "observations", "relations", "changes", "journal"];
 
 /**
  * Makes a damaged search index from the stored texts again, inside a transaction that locks the file.

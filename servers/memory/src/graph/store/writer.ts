@@ -14,18 +14,12 @@ import { contentKey, digest, TABLES, type Table } from "./tables.ts";
 /** How many rows are changed or indexed at once. */
 const BATCH = 500;
 
-/**
- * An observation to add. Without a time and a source it has those of the change; with `supersededAt` it is history from
- * the start (an import), otherwise current.
- */
+/** An observation to add. Without a time and a source it has those of the change. */
 export type NewObservation = {
   readonly entityId: number;
   readonly content: string;
   readonly source?: string | null | undefined;
   readonly createdAt?: number | undefined;
-  readonly supersededAt?: number | undefined;
-  /** The id of the observation that replaced it, if it is known. */
-  readonly supersededBy?: number | undefined;
 };
 export type NewRelation = { readonly fromId: number; readonly toId: number; readonly type: string };
 
@@ -92,8 +86,6 @@ export class Writer extends Reader {
       content_key: contentKey(row.content),
       source: row.source === undefined ? (this.#facts.source ?? null) : row.source,
       created_at: row.createdAt ?? this.at,
-      superseded_at: row.supersededAt ?? null,
-      superseded_by: row.supersededBy ?? null,
     }));
     return this.#add("observation", values);
   }
@@ -149,11 +141,6 @@ export class Writer extends Reader {
 
   async setUndone(changeId: number, by: number): Promise<void> {
     await this.connection.all("UPDATE changes SET undone_by = ? WHERE id = ?", by, changeId);
-  }
-
-  async setMeta(key: string, value: string): Promise<void> {
-    const upsert = "ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-    await this.connection.all(`INSERT INTO meta (key, value) VALUES (?, ?) ${upsert}`, key, value);
   }
 
   /** Erases rows with their part of the journal, and everything that belongs to erased entities. */

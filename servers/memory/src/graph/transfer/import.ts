@@ -1,16 +1,23 @@
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { errorCode } from "@refmcp/boundary";
+import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { counted } from "../counts.ts";
+import { refuseLarge } from "../errors.ts";
+import { parts } from "../store/connection.ts";
 import type { Store, Writer } from "../store/store.ts";
-import type { NewObservation } from "../store/writer.ts";
 import type { ChangeFacts, Relation } from "../types.ts";
 import { change } from "../write/change.ts";
 import { addEntities } from "../write/entities.ts";
+import { addNew } from "../write/observations.ts";
 import { addRelations } from "../write/relations.ts";
-import { type ImportedEntity, type ImportedFact, parseMemory, type Reject } from "./jsonl.ts";
+import { type ImportedEntity, parseMemory, type Reject } from "./jsonl.ts";
 
 const BATCH = 250;
 
 /**
- * What an import added: new entities and relations, observations (also superseded ones), and entities created because a
- * relation refers to them (the official server keeps such relations without entities); and the duplicates, which existed.
+ * What an import added: new entities, observations and relations, and entities created because a relation refers to them
+ * (the official server keeps such relations without entities); and the duplicates, which existed.
  */
 const NOTHING = {
   entities: 0,
@@ -21,126 +28,98 @@ const NOTHING = {
 };
 type Tally = typeof NOTHING;
 
-/** What an import added, with its change and the lines that were unreadable. */
-export type Imported = Awaited<ReturnType<typeof importMemory>>;
-
-/** A note to keep with the import; if one already exists, nothing is imported. */
-type Once = {
-  readonly once?: { readonly key: string; note(tally: Tally, rejected: number): string };
-};
-
 /**
  * Imports an official memory file in one change: everything that can be read, or nothing if it is cancelled or the store
- * fails. Existing entities are extended.
+ * fails. Existing entities are extended. With `ifEmpty`, nothing is imported if the memory was ever written to.
  */
 export async function importMemory(
   store: Store,
   bytes: Uint8Array,
-  { once, ...facts }: ChangeFacts & Once,
+  { ifEmpty = false, ...facts }: ChangeFacts & { readonly ifEmpty?: boolean },
 ) {
   const rejects: Reject[] = [];
   const added = await change(store, facts, async (writer) => {
     const tally = { ...NOTHING };
-    if (once !== undefined && (await writer.meta(once.key)) !== undefined) return tally;
+    if (ifEmpty && (await writer.changes(undefined, 1)).length > 0) return tally;
     // Relations may precede the entities that they name.
     const relations: Relation[] = [];
     let entities: ImportedEntity[] = [];
     let done = 0;
-    const report = (count: number) => {
-      done += count;
+    const flush = async () => {
+      await importEntities(writer, entities, tally);
+      done += entities.length;
       store.progress?.(done);
+      entities = [];
     };
     for (const parsed of parseMemory(bytes)) {
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
       else if (parsed.kind === "relation") relations.push(parsed.relation);
-      else if (entities.push(parsed.entity) === BATCH) {
-        await importEntities(writer, entities, tally);
-        report(entities.length);
-        entities = [];
-      }
+      else if (entities.push(parsed.entity) === BATCH) await flush();
     }
-    await importEntities(writer, entities, tally);
-    report(entities.length);
-    for (let at = 0; at < relations.length; at += BATCH) {
-      const batch = relations.slice(at, at + BATCH);
+    await flush();
+    for (const batch of parts(relations, BATCH)) {
       const { missing, relations: fresh, duplicates } = await addRelations(writer, batch, "create");
       tally.created_for_relations += missing.length;
       tally.relations += fresh.length;
       tally.duplicates += duplicates.length;
-      report(batch.length);
+      done += batch.length;
+      store.progress?.(done);
     }
-    if (once !== undefined) await writer.setMeta(once.key, once.note(tally, rejects.length));
     return tally;
   });
   return { ...added, rejects };
 }
 
-/** Adds entities with their facts, those that are new; existing entities are extended. */
+/** Adds entities with their facts, those that are new. */
 async function importEntities(
   writer: Writer,
   batch: readonly ImportedEntity[],
   tally: Tally,
 ): Promise<void> {
   const bare = batch.map(({ name, entityType }) => ({ name, entityType, observations: [] }));
-  const { entities } = await addEntities(writer, bare, "merge");
-  const created = new Set(entities.map(({ name }) => name));
+  const created = (await addEntities(writer, bare, "merge")).entities.length;
   const ids = await writer.entitiesNamed(batch.map(({ name }) => name));
-  const known = new KnownFacts();
-  const rows: ImportedRow[] = [];
-  for (const { name, facts } of batch) {
-    const entityId = ids.get(name)?.id ?? 0;
-    if (!created.has(name)) {
-      const contents = facts.map(({ content }) => content);
-      for (const row of await writer.observationsMatching(entityId, contents, "kept"))
-        known.add(row, row.id);
-    }
-    for (const fact of facts) if (known.isNew(entityId, fact)) rows.push({ entityId, ...fact });
-  }
-  const current = rows.filter(({ supersededAt }) => supersededAt === undefined);
-  for (const [at, id] of (await writer.addObservations(current)).entries())
-    known.add(current[at], id);
-  // What replaced an observation exists before it; it may have been replaced itself.
-  const old = rows.filter(({ supersededAt }) => supersededAt !== undefined);
-  old.sort((one, other) => (other.supersededAt ?? 0) - (one.supersededAt ?? 0));
-  for (const { replacedBy, ...row } of old) {
-    const supersededBy = known.idOf(row.entityId, replacedBy);
-    const [id = 0] = await writer.addObservations([{ ...row, supersededBy }]);
-    known.add(row, id);
-  }
-  const all = batch.reduce((sum, { facts }) => sum + facts.length, 0);
-  tally.entities += created.size;
-  tally.observations += rows.length;
-  tally.duplicates += batch.length - created.size + all - rows.length;
-}
-
-type ImportedRow = NewObservation & Pick<ImportedFact, "replacedBy">;
-
-/** The observations that exist, by their texts; a text may have been true several times. */
-class KnownFacts {
-  readonly #known = new Set<string>();
-  readonly #ids = new Map<string, number>();
-
-  /** Whether an entity has no such observation yet; it is then known. */
-  isNew(entityId: number, { content, supersededAt }: Omit<NewObservation, "entityId">): boolean {
-    const key = JSON.stringify([entityId, content, supersededAt ?? null]);
-    const isNew = !this.#known.has(key);
-    this.#known.add(key);
-    return isNew;
-  }
-
-  /** Notes the id of an observation; the first one of a text is the current one, if there is one. */
-  add(row: StoredFact | undefined, id: number): void {
-    if (row === undefined) return;
-    this.isNew(row.entityId, { ...row, supersededAt: row.supersededAt ?? undefined });
-    const key = JSON.stringify([row.entityId, row.content]);
-    if (!this.#ids.has(key)) this.#ids.set(key, id);
-  }
-
-  idOf(entityId: number, content: string | undefined): number | undefined {
-    return this.#ids.get(JSON.stringify([entityId, content]));
+  tally.entities += created;
+  tally.duplicates += batch.length - created;
+  for (const { addedObservations, duplicates = [] } of await addNew(writer, batch, ids)) {
+    tally.observations += addedObservations.length;
+    tally.duplicates += duplicates.length;
   }
 }
 
-type StoredFact = Pick<NewObservation, "entityId" | "content"> & {
-  readonly supersededAt?: number | null | undefined;
-};
+/**
+ * Imports a file of the official server into a memory that was never written to; the file itself is only read.
+ *
+ * @returns a sentence about the result; empty if there is nothing to say
+ * @throws ToolError `unavailable` if the file exists and cannot be read.
+ */
+export async function importOfficial(store: Store, file: string): Promise<string> {
+  const [first] = await store.read((reader) => reader.changes(undefined, 1));
+  const bytes = first === undefined ? await readWhole(file) : undefined;
+  if (bytes === undefined) return "";
+  const facts = { action: "import_graph", source: basename(file).slice(0, 500), ifEmpty: true };
+  const { change_id, rejects, entities, relations } = await importMemory(store, bytes, facts);
+  const [reject] = rejects;
+  // The file is empty, or another process was faster.
+  if (change_id === undefined && reject === undefined) return "";
+  const what = `Imported ${counted({ entities, relations })} from ${file} into ${store.location}; the file is unchanged.`;
+  if (reject === undefined) return what;
+  const lines = rejects.length === 1 ? "1 line" : `${grouped(rejects.length)} lines`;
+  return `${what} ${lines} could not be imported (line ${reject.line}: ${reject.reason}).`;
+}
+
+/** The bytes of a file; undefined if there is none. */
+async function readWhole(file: string): Promise<Uint8Array | undefined> {
+  try {
+    refuseLarge(file, (await stat(file)).size);
+    return await readFile(file);
+  } catch (cause) {
+    if (cause instanceof ToolError) throw cause;
+    const code = errorCode(cause) ?? String(cause);
+    if (code === "ENOENT") return undefined;
+    throw new ToolError("unavailable", `The memory file ${file} cannot be read: ${code}.`, {
+      hint: "Check that it is a file this user can read, or choose another with --file.",
+      cause,
+    });
+  }
+}

@@ -1,6 +1,7 @@
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
+import { storable } from "../text.ts";
 import type { ChangeFacts } from "../types.ts";
 
 /**
@@ -31,9 +32,10 @@ const TEXTS = {
   type: ["A type", 500],
   observation: ["An observation", 50_000],
 } as const;
+export type TextKind = keyof typeof TEXTS;
 
 /** What is wrong with a text to store, as a clause; undefined if it is valid. */
-export function textProblem(kind: keyof typeof TEXTS, text: string): string | undefined {
+export function textProblem(kind: TextKind, text: string): string | undefined {
   const [what, max] = TEXTS[kind];
   if (text.trim() === "") return `${what} must not be empty`;
   if (text.length <= max) return undefined;
@@ -41,14 +43,14 @@ export function textProblem(kind: keyof typeof TEXTS, text: string): string | un
 }
 
 /**
- * Checks a text and returns it well-formed: half a surrogate pair, which no store keeps, becomes U+FFFD.
+ * Checks a text and returns it as it is stored.
  *
  * @param where the argument, for example `entities.0.name`.
  * @throws ToolError `invalid`.
  */
-export function checkedText(kind: keyof typeof TEXTS, text: string, where: string): string {
+export function checkedText(kind: TextKind, text: string, where: string): string {
   const problem = textProblem(kind, text);
-  if (problem === undefined) return text.toWellFormed();
+  if (problem === undefined) return storable(text);
   throw new ToolError("invalid", `${where}: ${problem}; got ${quote(text)}.`, {
     hint: "Nothing was changed. Correct it and repeat the entire call.",
   });

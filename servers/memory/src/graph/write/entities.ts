@@ -3,7 +3,7 @@ import { quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { ChangeFacts, Entity } from "../types.ts";
 import { change, checkedText, unlessEmpty } from "./change.ts";
-import { type Addition, addNew } from "./observations.ts";
+import { addNew } from "./observations.ts";
 
 /** What to do with an entity whose name exists. */
 type OnConflict = "skip" | "merge" | "error";
@@ -44,7 +44,7 @@ export async function addEntities(
 ) {
   const existing = await writer.entitiesNamed(wanted.map(({ name }) => name));
   const fresh = new Map<string, { entity: Entity; contents: Set<string> }>();
-  const merging: Addition[] = [];
+  const merging: Entity[] = [];
   const skipped: string[] = [];
   for (const entity of wanted) {
     const { name, observations } = entity;
@@ -61,7 +61,7 @@ export async function addEntities(
         hint: "Call add_observations to add to it, update_entities to change it, or pass on_conflict merge or skip.",
       });
     } else if (onConflict === "skip") skipped.push(name);
-    else if (twin === undefined) merging.push({ name, contents: observations });
+    else if (twin === undefined) merging.push(entity);
     else for (const content of observations) twin.contents.add(content);
   }
   const entities = [...fresh.values()].map(({ entity, contents }) => ({
@@ -69,7 +69,11 @@ export async function addEntities(
     observations: [...contents],
   }));
   await insertEntities(writer, entities);
-  return { entities, skipped, merged: await addNew(writer, merging, existing) };
+  const additions = merging.map(({ name, observations }) => ({
+    name,
+    facts: observations.map((content) => ({ content })),
+  }));
+  return { entities, skipped, merged: await addNew(writer, additions, existing) };
 }
 
 /** Inserts entities that do not exist, with their observations; returns their ids in order. */

@@ -2,20 +2,21 @@ import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { idOf, quote, quoteAll, unknownEntities } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
 import type { NewObservation } from "../store/writer.ts";
-import { fold, isStopWord, wordsOf } from "../text.ts";
+import { fold, isStopWord, storable, wordsOf } from "../text.ts";
 import type { ChangeFacts, EntityRow, ObservationRow } from "../types.ts";
 import { change, checkedText, unlessEmpty } from "./change.ts";
 
 /** Observations for an existing entity. */
-export type Addition = { readonly name: string; readonly contents: readonly string[] };
+type Addition = {
+  readonly name: string;
+  readonly facts: readonly Omit<NewObservation, "entityId">[];
+};
 
 type AddedObservations = {
   readonly entityName: string;
   readonly addedObservations: string[];
   /** Those that it already had. */
   readonly duplicates?: string[] | undefined;
-  /** Those that were replaced, which are history now. */
-  readonly superseded?: string[] | undefined;
 };
 
 /**
@@ -41,12 +42,11 @@ export async function addObservations(
         `observations.${index} replaces observations of ${quote(entityName)} with nothing.`,
         { hint: "Pass the new fact in contents; to delete a fact, call delete_observations." },
       );
+    const where = `observations.${index}.contents`;
     return {
-      name: entityName.toWellFormed(),
-      contents: contents.map((text, at) =>
-        checkedText("observation", text, `observations.${index}.contents.${at}`),
-      ),
-      replaces: replaces.map((text) => text.toWellFormed()),
+      name: storable(entityName),
+      contents: contents.map((text, at) => checkedText("observation", text, `${where}.${at}`)),
+      replaces: replaces.map(storable),
     };
   });
   return change(store, facts, async (writer) => {
@@ -54,17 +54,27 @@ export async function addObservations(
     const entities = await writer.entitiesNamed(names);
     const missing = names.filter((name) => !entities.has(name));
     if (missing.length > 0) throw await unknownEntities(writer, [...new Set(missing)]);
+    const targets = additions.flatMap(({ contents, replaces, name }) =>
+      [entities.get(name)].flatMap((entity) => (entity ? { entity, contents, replaces } : [])),
+    );
     const replaced: ObservationRow[][] = [];
-    for (const { name, replaces } of additions)
-      replaced.push(await replacedObservations(writer, entities.get(name), replaces));
-    const old = new Set(replaced.flatMap((rows) => rows.map(({ id }) => id)));
+    for (const { entity, replaces } of targets)
+      replaced.push(await replacedObservations(writer, entity, replaces));
+    const old = new Set(replaced.flat().map(({ id }) => id));
     const notes: string[] = [];
-    for (const { name, contents } of additions)
-      notes.push(...(await contradictions(writer, entities.get(name), contents, old)));
-    const results = await addNew(writer, additions, entities);
-    for (const [index, { name, contents }] of additions.entries()) {
+    for (const { entity, contents } of targets)
+      notes.push(...(await contradictions(writer, entity, contents, old)));
+    const results = await addNew(
+      writer,
+      targets.map(({ entity: { name }, contents }) => ({
+        name,
+        facts: contents.map((content) => ({ content })),
+      })),
+      entities,
+    );
+    for (const [index, { entity, contents }] of targets.entries()) {
       const rows = (replaced[index] ?? []).filter(({ id }) => old.delete(id));
-      await supersede(writer, entities.get(name), rows, contents);
+      await supersede(writer, entity.id, rows, contents);
       const superseded = unlessEmpty(rows.map(({ content }) => content));
       if (superseded !== undefined) Object.assign(results[index] ?? {}, { superseded });
     }
@@ -78,39 +88,33 @@ export async function addNew(
   additions: readonly Addition[],
   entities: ReadonlyMap<string, { id: number }>,
 ): Promise<AddedObservations[]> {
-  const rows: NewObservation[] = [];
-  const results: AddedObservations[] = [];
-  const known = new Map<number, Set<string>>();
-  for (const { name, contents } of additions) {
-    const entityId = entities.get(name)?.id ?? 0;
-    const had = known.get(entityId) ?? new Set<string>();
-    known.set(entityId, had);
-    for (const { content } of await writer.observationsMatching(entityId, contents))
-      had.add(content);
-    const added: string[] = [];
-    const duplicates: string[] = [];
-    for (const content of contents) {
-      (had.has(content) ? duplicates : added).push(content);
-      had.add(content);
-    }
-    rows.push(...added.map((content) => ({ entityId, content })));
-    results.push({
+  const wanted = additions.map(({ name, facts }) =>
+    facts.map((fact) => ({ ...fact, entityId: entities.get(name)?.id ?? 0 })),
+  );
+  const keyOf = ({ entityId, content }: NewObservation) => JSON.stringify([entityId, content]);
+  const known = new Set((await writer.observationsMatching(wanted.flat())).map(keyOf));
+  const added = wanted.map((rows) =>
+    rows.filter((row) => !known.has(keyOf(row)) && known.add(keyOf(row))),
+  );
+  await writer.addObservations(added.flat());
+  return additions.map(({ name }, index) => {
+    const fresh = added[index] ?? [];
+    const duplicates = (wanted[index] ?? []).filter((row) => !fresh.includes(row));
+    return {
       entityName: name,
-      addedObservations: added,
-      duplicates: unlessEmpty(duplicates),
-    });
-  }
-  await writer.addObservations(rows);
-  return results;
+      addedObservations: fresh.map(({ content }) => content),
+      duplicates: unlessEmpty(duplicates.map(({ content }) => content)),
+    };
+  });
 }
 
 /** The current observations of an entity with these texts or `#id`s. @throws ToolError `not_found` */
 async function replacedObservations(
   writer: Writer,
-  entity: EntityRow | undefined,
+  entity: EntityRow,
   replaces: readonly string[],
 ): Promise<ObservationRow[]> {
-  if (entity === undefined || replaces.length === 0) return [];
+  if (replaces.length === 0) return [];
   const current = await writer.observationsOf([entity.id]);
   const rows = replaces.map((text) => {
     const row = current.find(({ id, content }) => content === text || text === idOf(id));
@@ -135,15 +139,17 @@ async function replacedObservations(
  */
 async function supersede(
   writer: Writer,
-  entity: EntityRow | undefined,
+  entityId: number,
   rows: readonly ObservationRow[],
   contents: readonly string[],
 ): Promise<void> {
-  if (entity === undefined || rows.length === 0) return;
-  const current = await writer.observationsMatching(entity.id, contents);
-  const idOfText = new Map(current.map(({ content, id }) => [content, id]));
+  if (rows.length === 0) return;
+  const current = await writer.observationsMatching(
+    contents.map((content) => ({ entityId, content })),
+  );
   for (const [at, row] of rows.entries()) {
-    const by = idOfText.get(contents[at] ?? contents.at(-1) ?? "") ?? null;
+    const text = contents[at] ?? contents.at(-1);
+    const by = current.find(({ content }) => content === text)?.id ?? null;
     if (by === row.id)
       throw new ToolError(
         "invalid",
@@ -154,45 +160,33 @@ async function supersede(
   }
 }
 
-/** How many of the newest facts of an entity are compared with a new one. */
-const MAX_COMPARED = 500;
-/** If more facts begin like a new one, they are a list, such as of what a person likes. */
-const MAX_ALIKE = 3;
+/** How many of an entity's newest facts are compared; if more begin alike, they are a list (of what a person likes). */
+const [MAX_COMPARED, MAX_ALIKE] = [500, 3];
 
 /** Sentences about current facts that begin like new ones and end differently: `lives in Vienna`, `lives in Graz`. */
 async function contradictions(
   writer: Writer,
-  entity: EntityRow | undefined,
+  { id: entityId, name }: EntityRow,
   contents: readonly string[],
   replaced: ReadonlySet<number>,
 ): Promise<string[]> {
-  if (entity === undefined) return [];
-  const rows = await writer.newestOf(entity.id, MAX_COMPARED);
-  const current = rows.map((row) => ({ ...row, words: predicateOf(row.content, entity.name) }));
-  const given = new Set(contents);
+  const rows = await writer.newestOf(entityId, MAX_COMPARED);
+  const current = rows.map((row) => ({ ...row, start: beginning(row.content, name) }));
   return contents.flatMap((content) => {
-    const words = predicateOf(content, entity.name);
-    const alike = current.filter((row) => isAlike(row.words, words));
-    const old = alike.filter((row) => !replaced.has(row.id) && !given.has(row.content));
+    const start = beginning(content, name);
+    const alike = current.filter((row) => start !== undefined && row.start === start);
+    const old = alike.filter((row) => !replaced.has(row.id) && !contents.includes(row.content));
     if (old.length === 0 || alike.length > MAX_ALIKE) return [];
     const facts = old.map((row) => `${quote(row.content)} (${idOf(row.id)})`).join(", ");
     const them = old.length === 1 ? "that" : "one of these";
-    return [
-      `${quote(entity.name)} has ${facts}. If ${quote(content)} replaces ${them}, repeat the call with its id in replaces.`,
-    ];
+    return `${quote(name)} has ${facts}. If ${quote(content)} replaces ${them}, repeat the call with its id in replaces.`;
   });
 }
 
-/** The words of a fact without the name of its entity at the beginning. */
-function predicateOf(content: string, name: string): string[] {
+/** The first two words of a fact after the name of its entity, if one has a meaning and more words follow. */
+function beginning(content: string, name: string): string | undefined {
   const words = wordsOf(fold(content));
   for (const word of wordsOf(fold(name))) if (words[0] === word) words.shift();
-  return words;
-}
-
-/** Whether two facts begin with the same words, at least two with one that has a meaning, and both continue. */
-function isAlike(first: readonly string[], second: readonly string[]): boolean {
-  const end = first.findIndex((word, at) => word !== second[at]);
-  const common = first.slice(0, end);
-  return end >= 2 && end < second.length && common.some((word) => !isStopWord(word));
+  const start = words.slice(0, 2);
+  return words.length > 2 && !start.every(isStopWord) ? start.join(" ") : undefined;
 }

@@ -3,6 +3,7 @@ import { counted } from "../counts.ts";
 import { quoteAll, unknownEntities } from "../read/names.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { TABLES } from "../store/tables.ts";
+import { storable } from "../text.ts";
 import {
   type ChangeFacts,
   type Counts,
@@ -50,26 +51,17 @@ export function deleteEntities(
   entityNames: readonly string[],
   options: Hard & ChangeFacts,
 ) {
-  const names = [...new Set(entityNames.map((name) => name.toWellFormed()))];
-  return remove(store, options, "entities", async (reader) => {
-    const entities = await entitiesNamed(reader, names, options.hard);
+  const names = [...new Set(entityNames.map(storable))];
+  return remove(store, options, async (reader) => {
+    const { entities, idsNamed } = await lookUp(reader, names, options.hard);
     const ids = idsOf(entities);
-    const known = new Set(entities.map(({ name }) => name));
     return {
       entities,
       observations: await reader.observationsOf(ids, options.hard ? "all" : "kept"),
       relations: await reader.relationsOf(ids, { alsoRemoved: options.hard }),
-      missing: names.filter((name) => !known.has(name)),
+      missing: names.filter((name) => idsNamed(name).length === 0),
     };
   });
-}
-
-/** Entities with these names, some of which may be deleted ones. @throws ToolError `not_found` if there is none. */
-async function entitiesNamed(reader: Reader, names: readonly string[], alsoRemoved: boolean) {
-  const live = [...(await reader.entitiesNamed(names)).values()].sort((a, b) => a.id - b.id);
-  const entities = alsoRemoved ? [...live, ...(await reader.removedNamed(names))] : live;
-  if (entities.length === 0) throw await unknownEntities(reader, names);
-  return entities;
 }
 
 /**
@@ -82,32 +74,26 @@ export function deleteObservations(
   deletions: readonly { entityName: string; observations: readonly string[] }[],
   options: Hard & ChangeFacts,
 ) {
-  const wanted = deletions.map(({ entityName, observations }) => ({
-    name: entityName.toWellFormed(),
-    contents: observations.map((text) => text.toWellFormed()),
-  }));
-  return remove(store, options, "observations", async (reader) => {
-    const names = [...new Set(wanted.map(({ name }) => name))];
-    const entities = await entitiesNamed(reader, names, options.hard);
-    const rows = new Map<number, ObservationRow>();
-    const missing: string[] = [];
-    for (const { name, contents } of wanted) {
-      const hosts = entities.filter((entity) => entity.name === name);
-      const known = new Set<string>();
-      for (const { id } of hosts) {
-        const which = options.hard ? "all" : "kept";
-        for (const row of await reader.observationsMatching(id, contents, which)) {
-          rows.set(row.id, row);
-          known.add(row.content);
-        }
-      }
-      missing.push(...(hosts.length === 0 ? [name] : contents.filter((text) => !known.has(text))));
-    }
-    if (rows.size === 0)
+  const wanted = deletions.flatMap(({ entityName, observations }) =>
+    observations.map((text) => ({ name: storable(entityName), content: storable(text) })),
+  );
+  return remove(store, options, async (reader) => {
+    const names = deletions.map(({ entityName }) => storable(entityName));
+    const { idsNamed } = await lookUp(reader, names, options.hard);
+    const pairs = wanted.flatMap(({ name, content }) =>
+      idsNamed(name).map((entityId) => ({ entityId, content })),
+    );
+    const observations = await reader.observationsMatching(pairs, options.hard ? "all" : "kept");
+    const keyOf = (entityId: number, content: string) => JSON.stringify([entityId, content]);
+    const known = new Set(observations.map((row) => keyOf(row.entityId, row.content)));
+    const missing = wanted
+      .filter(({ name, content }) => !idsNamed(name).some((id) => known.has(keyOf(id, content))))
+      .map(({ content }) => content);
+    if (observations.length === 0)
       throw new ToolError("not_found", `None of these observations exists: ${quoteAll(missing)}.`, {
         hint: "Observations are deleted by their exact text; open_nodes shows it.",
       });
-    return { entities: [], observations: [...rows.values()], relations: [], missing };
+    return { entities: [], observations, relations: [], missing };
   });
 }
 
@@ -122,16 +108,15 @@ export function deleteRelations(
   options: Hard & ChangeFacts,
 ) {
   const wanted = given.map(({ from, to, relationType }) => ({
-    from: from.toWellFormed(),
-    to: to.toWellFormed(),
-    type: relationType.toWellFormed(),
+    from: storable(from),
+    to: storable(to),
+    type: storable(relationType),
   }));
-  return remove(store, options, "relations", async (reader) => {
-    const names = [...new Set(wanted.flatMap(({ from, to }) => [from, to]))];
-    const entities = await entitiesNamed(reader, names, options.hard);
-    const named = (name: string) => idsOf(entities.filter((entity) => entity.name === name));
+  return remove(store, options, async (reader) => {
+    const names = wanted.flatMap(({ from, to }) => [from, to]);
+    const { idsNamed } = await lookUp(reader, names, options.hard);
     const ends = wanted.flatMap(({ from, to }) =>
-      named(from).flatMap((fromId) => named(to).map((toId) => ({ fromId, toId }))),
+      idsNamed(from).flatMap((fromId) => idsNamed(to).map((toId) => ({ fromId, toId }))),
     );
     const texts = new Set(wanted.map(relationText));
     const between = await reader.relationsBetween(ends, options.hard);
@@ -146,6 +131,17 @@ export function deleteRelations(
   });
 }
 
+/** Entities with these names, which include deleted ones if `hard`. @throws ToolError `not_found` if there is none. */
+async function lookUp(reader: Reader, names: readonly string[], hard: boolean) {
+  const distinct = [...new Set(names)];
+  const live = [...(await reader.entitiesNamed(distinct)).values()].sort((a, b) => a.id - b.id);
+  const entities = hard ? [...live, ...(await reader.removedNamed(distinct))] : live;
+  if (entities.length === 0) throw await unknownEntities(reader, distinct);
+  const ids = new Map<string, number[]>();
+  for (const { id, name } of entities) ids.set(name, [...(ids.get(name) ?? []), id]);
+  return { entities, idsNamed: (name: string) => ids.get(name) ?? [] };
+}
+
 const relationText = ({ from, type, to }: { from: string; type: string; to: string }) =>
   `${from} ${type} ${to}`;
 
@@ -157,14 +153,12 @@ const relationText = ({ from, type, to }: { from: string; type: string; to: stri
 async function remove(
   store: Store,
   { hard, agreed, ...facts }: Hard & ChangeFacts,
-  subject: keyof Counts,
   find: (reader: Reader) => Promise<Doomed>,
 ): Promise<Question | Deleted> {
-  if (hard && agreed === undefined)
-    return { question: questionOf(await store.read(find), subject) };
+  if (hard && agreed === undefined) return { question: questionOf(await store.read(find)) };
   const { change_id, ...doomed } = await change(store, { ...facts, hard }, async (writer) => {
     const rows = await find(writer);
-    if (hard && questionOf(rows, subject) !== agreed)
+    if (hard && questionOf(rows) !== agreed)
       throw new ToolError(
         "conflict",
         "The memory changed after the user was asked; nothing was erased.",
@@ -176,15 +170,16 @@ async function remove(
     }
     return rows;
   });
-  const counts = subject === "entities" ? countsOf(doomed) : { [subject]: doomed[subject].length };
+  const deleted = countsOf(doomed);
   const left = hard ? await store.overwriteErased().catch(notOverwritten) : undefined;
-  const them = totalOf(counts) === 1 ? "it" : "them";
-  const canUndo = !hard && change_id !== undefined;
-  const undo = canUndo ? ` undo_memory_change with change_id ${change_id} restores ${them}.` : "";
+  const after =
+    hard || change_id === undefined
+      ? left
+      : `undo_memory_change with change_id ${change_id} restores what was deleted.`;
   return {
     success: true,
-    message: `${hard ? "Erased" : "Deleted"} ${counted(counts)}.${undo}${left === undefined ? "" : ` ${left}`}`,
-    deleted: counts,
+    message: `${hard ? "Erased" : "Deleted"} ${counted(deleted)}.${after ? ` ${after}` : ""}`,
+    deleted,
     not_found: unlessEmpty(doomed.missing.slice(0, MAX_MISSING)),
     change_id,
   };
@@ -196,33 +191,26 @@ function notOverwritten(error: unknown): string {
 }
 
 /** States exactly what would be lost. */
-function questionOf(doomed: Doomed, subject: keyof Counts): string {
-  const before = countsOf(doomed, ({ removedBy }) => removedBy !== null);
-  const parts = Object.fromEntries(Object.entries(before).filter(([, count]) => count > 0));
-  const also =
-    totalOf(before) === 0 ? "" : ` This includes ${counted(parts)} that can still be restored.`;
-  if (subject === "entities") {
-    const { entities, ...attached } = countsOf(doomed);
-    const names = [...new Set(doomed.entities.map(({ name }) => name))];
-    return `Permanently erase ${counted({ entities: names.length })} from memory: ${quoteAll(names)}, with ${counted(attached)}?${also}`;
-  }
+function questionOf(doomed: Doomed): string {
+  const { entities, observations, relations } = doomed;
   const texts =
-    subject === "relations"
-      ? doomed.relations.map(relationText)
-      : doomed.observations.map(({ content }) => content);
-  return `Permanently erase ${counted({ [subject]: texts.length })} from memory: ${quoteAll(texts)}?${also}`;
+    entities.length > 0
+      ? entities.map(({ name }) => name)
+      : [...observations.map(({ content }) => content), ...relations.map(relationText)];
+  const before = counted(countsOf(doomed, ({ removedBy }) => removedBy !== null));
+  const also = before === "" ? "" : ` This includes ${before} that can still be restored.`;
+  return `Permanently erase ${counted(countsOf(doomed))} from memory: ${quoteAll([...new Set(texts)])}?${also}`;
 }
 
 type Removable = { readonly removedBy: number | null };
 
-function countsOf(doomed: Doomed, isCounted: (row: Removable) => boolean = () => true): Counts {
-  const count = (rows: readonly Removable[]) => rows.filter(isCounted).length;
-  return {
-    entities: count(doomed.entities),
-    observations: count(doomed.observations),
-    relations: count(doomed.relations),
-  };
+/** How many rows there are of each kind that has any. */
+function countsOf(
+  { entities, observations, relations }: Doomed,
+  isCounted: (row: Removable) => boolean = () => true,
+): Partial<Counts> {
+  const counts = Object.entries({ entities, observations, relations }).map(
+    ([kind, rows]: [string, readonly Removable[]]) => [kind, rows.filter(isCounted).length],
+  );
+  return Object.fromEntries(counts.filter(([, count]) => count !== 0));
 }
-
-const totalOf = (counts: Partial<Counts>) =>
-  Object.values(counts).reduce((sum, count) => sum + count, 0);

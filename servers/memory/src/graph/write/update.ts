@@ -2,6 +2,7 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import { entityNamed, quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
+import { storable } from "../text.ts";
 import { type ChangeFacts, type EntityRow, idsOf, type ObservationRow } from "../types.ts";
 import { change, checkedText } from "./change.ts";
 
@@ -50,12 +51,12 @@ function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
       hint: "A merged entity keeps neither name nor type: pass only merge_into.",
     });
   return {
-    name: update.name.toWellFormed(),
+    name: storable(update.name),
     new_name:
       new_name === undefined ? undefined : checkedText("name", new_name, `${where}.new_name`),
     new_type:
       new_type === undefined ? undefined : checkedText("type", new_type, `${where}.new_type`),
-    merge_into: merge_into?.toWellFormed(),
+    merge_into: merge_into && storable(merge_into),
   };
 }
 
@@ -88,8 +89,8 @@ async function merge(writer: Writer, from: EntityRow, into: EntityRow) {
 
 async function moveObservations(writer: Writer, from: number, into: number): Promise<number> {
   const observations = await writer.observationsOf([from], "kept");
-  const contents = observations.map(({ content }) => content);
-  const known = await writer.observationsMatching(into, contents);
+  const wanted = observations.map(({ content }) => ({ entityId: into, content }));
+  const known = await writer.observationsMatching(wanted);
   const had = new Set(known.map(({ content }) => content));
   // What was superseded stays in the history of the other entity.
   const isTwin = ({ content, supersededAt }: ObservationRow) =>
