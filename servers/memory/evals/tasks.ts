@@ -16,8 +16,7 @@ async function kept(
   for (const parsed of parseMemory(Buffer.from(await exportLines(store)))) {
     if (parsed.kind === "entity") {
       const { facts, ...entity } = parsed.entity;
-      const current = facts.filter(({ supersededAt }) => supersededAt === undefined);
-      entities.set(entity.name, { ...entity, observations: current.map(({ content }) => content) });
+      entities.set(entity.name, { ...entity, observations: facts.map(({ content }) => content) });
     }
     if (parsed.kind === "relation") relations.push(parsed.relation);
   }

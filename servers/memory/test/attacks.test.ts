@@ -185,62 +185,12 @@ describe("an official file", () => {
         { name: "Bo", entityType: "unknown", observations: [] },
       ],
       relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
-      notice: `Imported 1 entity, 1 relation from ${official} into ${join(folder, "memory.db")}; the file is unchanged. 1 line could not be imported (line 2: it is not JSON (cut off or damaged)); see ${official}.rejects.`,
-    });
-    expect(JSON.parse(await readFile(`${official}.rejects`, "utf8"))).toEqual({
-      line: 2,
-      reason: "it is not JSON (cut off or damaged)",
-      text: '{"type":"entity","na',
+      notice: `Imported 1 entity, 1 relation from ${official} into ${join(folder, "memory.db")}; the file is unchanged. 1 line could not be imported (line 2: it is not JSON (cut off or damaged)).`,
     });
     await calls(["--file", official], ["delete_entities", { entityNames: ["Ada"] }]);
-    const [stats, graph] = await calls(
-      ["--file", official],
-      ["memory_stats", {}],
-      ["read_graph", {}],
-    );
+    const [graph] = await calls(["--file", official], ["read_graph", {}]);
     expect(graph?.text).not.toContain("Ada");
-    expect(JSON.parse(stats?.text ?? "")).toMatchObject({
-      imported_from: { path: official, entities: 2, relations: 1, rejected: 1 },
-    });
     expect([await digest(official), (await stat(official)).mtimeMs]).toEqual(before);
-  });
-
-  it("that another program still writes to can be imported again", async () => {
-    const official = join(folder, "memory.jsonl");
-    const line = (name: string) =>
-      `{"type":"entity","name":"${name}","entityType":"t","observations":[]}\n`;
-    await writeFile(official, line("Ada"));
-    const [, second] = await calls(
-      ["--file", official],
-      ["memory_stats", {}],
-      ["memory_stats", {}],
-    );
-    expect(second?.text).not.toContain("notice");
-    await writeFile(official, line("Ada") + line("Bo"));
-    const [imported] = await calls(["--file", official], ["import_graph", { path: official }]);
-    expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1, duplicates: 1 });
-  });
-
-  it("is offered to an empty space with another name, which does not import it automatically", async () => {
-    const official = join(folder, "memory.jsonl");
-    await writeFile(
-      official,
-      '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n',
-    );
-    const args = ["--file", official, "--space", "work"];
-    const [first, imported, graph] = await calls(
-      args,
-      ["memory_stats", {}],
-      ["import_graph", { path: official }],
-      ["read_graph", {}],
-    );
-    expect(JSON.parse(first?.text ?? "")).toMatchObject({
-      total: { entities: 0 },
-      notice: expect.stringContaining(`${official} was not imported`),
-    });
-    expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1 });
-    expect(JSON.parse(graph?.text ?? "")).toMatchObject({ entities: [{ name: "Ada" }] });
-    expect((await calls(args, ["memory_stats", {}]))[0]?.text).not.toContain("notice");
   });
 
   it("is imported once by processes that start at the same time", async () => {
@@ -255,7 +205,6 @@ describe("an official file", () => {
     for (const { text } of stats)
       expect(JSON.parse(text)).toMatchObject({
         total: { entities: 500, observations: 500 },
-        last_change: { change_id: 1 },
       });
     await Promise.all(servers.map((one) => one.stop()));
   });
@@ -329,9 +278,7 @@ describe("confirmations", () => {
       arguments: { entityNames: ["A"], hard: true },
     });
     expect(done.isError).not.toBe(true);
-    expect(asked).toEqual([
-      'Permanently erase 1 entity from memory: "A", with 1 observation, 0 relations?',
-    ]);
+    expect(asked).toEqual(['Permanently erase 1 entity, 1 observation from memory: "A"?']);
     await close();
   });
 });

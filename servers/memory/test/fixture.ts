@@ -119,7 +119,7 @@ export async function world(): Promise<World> {
       update_entities: { updates: [{ name: "Mary", new_name: "Ada" }] },
     },
     large: {
-      read_graph: { detail: "full", limit: 1_000 },
+      read_graph: { limit: 1_000 },
       search_nodes: { query: "reader page", limit: 100 },
       open_nodes: { names: crowd.slice(0, 900).map(({ name }) => name) },
     },

@@ -13,13 +13,8 @@ export default tool({
     format: z
       .enum(["jsonl", "markdown"])
       .default("jsonl")
-      .describe(
-        "jsonl: the official server reads it too; markdown: to read.",
-      ),
-    path: z
-      .string()
-      .optional()
-      .describe("New file. If omitted, the text is returned."),
+      .describe("jsonl: the official server reads it too; markdown: to read."),
+    path: z.string().optional().describe("New file. If omitted, the text is returned."),
   }),
   output: z.object({
     bytes: count,

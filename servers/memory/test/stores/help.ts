@@ -90,10 +90,20 @@ export async function officialLines(store: Store): Promise<string> {
   const lines = text === "" ? [] : text.split("\n");
   return lines
     .map((line) => {
-      const { learned: _1, source: _2, superseded: _3, ...known } = JSON.parse(line);
+      const { learned: _1, source: _2, ...known } = JSON.parse(line);
       return JSON.stringify(known);
     })
     .join("\n");
+}
+
+/** How many rows are softly deleted. */
+export function removedCount(store: Store): Promise<number> {
+  const count = (table: string) => `(SELECT count(*) FROM ${table} WHERE removed_by IS NOT NULL)`;
+  const tables = ["entities", "observations", "relations"].map(count);
+  return store.read(async ({ connection }) => {
+    const [row] = await connection.all<{ count: number }>(`SELECT ${tables.join(" + ")} AS count`);
+    return row?.count ?? 0;
+  });
 }
 
 export const budget = 20_000;

@@ -9,17 +9,23 @@ const MAX_ROWS = 2_000;
 const MAX_RANKED = 1_000;
 /** How many of the best facts are compared with their neighbors. */
 const MAX_NEIGHBORED = 200;
-/** A fact gets this share of the better one of its neighbors of the same call, which is often about the same. */
-const NEIGHBOR_SHARE = 0.4;
-/** A fact with less than half of the best score only has a common word; of an entity that was named, a quarter will do. */
-const [MIN_SHARE, MIN_OWN_SHARE] = [0.5, 0.25];
+/** A fact gets half of the better one of its neighbors of the same call, which is often about the same. */
+const NEIGHBOR_SHARE = 0.5;
+/** A fact of an entity that the query names gets this share of the best score: it is more likely what was asked. */
+const NAMED_SHARE = 0.3;
+/** A fact with less than this share of the best score has only a common word of the query. */
+const MIN_SHARE = 0.2;
 /** If more entities have as much of their names in the query, it is only a common word that they share. */
 const MAX_NAMED = 3;
 
 /** A fact with how well it matches a query. */
-interface RankedFact {
+export interface RankedFact {
   readonly row: ObservationRow;
   readonly score: number;
+  /** The part of the score of its text for other words than the names in the query. */
+  readonly topic: number;
+  /** Whether its text has such a name. */
+  readonly hasName: boolean;
 }
 
 /** An entity with its facts that match a query, best first. */
@@ -35,8 +41,6 @@ export interface Ranking {
   readonly entities: readonly RankedEntity[];
   /** Whether there may be more that were not compared. */
   readonly isMinimum: boolean;
-  /** Whether an entity has all words. */
-  readonly hasAll: boolean;
 }
 
 /** The rows that have a word, and how much it says: the rarer, the more (the IDF of BM25). */
@@ -47,8 +51,8 @@ interface Match {
 }
 
 /**
- * The entities that have words of a query, those with the best facts first. A fact has the words of its text and those in
- * the name and the type of its entity; its score is the sum of their rarities, and of equal ones the newer is better.
+ * The entities that have words of a query: first those that it names, then those with the best facts. A fact has the words
+ * of its text and those in the name and the type of its entity, each of which counts by its rarity.
  *
  * @param query the words as they were asked, among which names are looked for
  */
@@ -60,56 +64,78 @@ export async function rank(
 ): Promise<Ranking> {
   const matches = await matchesOf(reader, words);
   const scores = scoresOf(matches, "facts");
-  const ids = best(scores);
-  const named = best(scoresOf(matches, "entities"));
+  const [ids, hostIds] = [best(scores), best(scoresOf(matches, "entities"))];
   const rows = await withNeighbors(reader, ids.slice(0, MAX_RANKED));
-  const byEntity = new Map<number, ObservationRow[]>(
-    [...named.slice(0, MAX_RANKED), ...rows.map((row) => row.entityId)].map((id) => [id, []]),
-  );
-  for (const row of rows) byEntity.get(row.entityId)?.push(row);
-  const entities = await reader.entitiesById([...byEntity.keys()]);
-  const candidates = [...entities.values()].filter((entity) => isWithin(entity, within));
-  const names = namesIn(candidates, query);
-  const beyond = matches.filter(({ entities }) => ![...names].some((id) => entities.has(id)));
-  const topics = scoresOf(beyond, "facts");
-  const ranked = candidates.map((entity) => {
-    const facts = rankFacts(entity, byEntity.get(entity.id) ?? [], matches, { scores, topics });
-    const has = matches.filter(
-      (match) => match.entities.has(entity.id) || facts.some(({ row }) => match.facts.has(row.id)),
-    );
-    const score = facts[0]?.score ?? sumOf(has);
-    const hasAll = has.length === matches.length;
-    return { entity, isNamed: names.has(entity.id), score, facts, hasAll };
+  const hosts = new Set([...hostIds.slice(0, MAX_RANKED), ...rows.map((row) => row.entityId)]);
+  const known = await reader.entitiesById([...hosts]);
+  const entities = [...known.values()].filter((entity) => isWithin(entity, within));
+  const names = namesIn(entities, query);
+  const topics = matches.filter((match) => ![...names].some((id) => match.entities.has(id)));
+  const facts = rankFacts(rows, matches, { names, scores, topics: scoresOf(topics, "facts") });
+  const good = new Map<number, RankedFact[]>(entities.map(({ id }) => [id, []]));
+  for (const fact of withoutNearMisses(facts, names, sumOf(topics)))
+    good.get(fact.row.entityId)?.push(fact);
+  const ranked = entities.map((entity) => {
+    const own = good.get(entity.id) ?? [];
+    const score = own[0]?.score ?? sumOf(matches.filter((match) => match.entities.has(entity.id)));
+    return { entity, isNamed: names.has(entity.id), score, facts: own };
   });
+  const least = MIN_SHARE * Math.max(0, ...ranked.map(({ score }) => score));
   return {
-    entities: withoutNearMisses(ranked, topics).sort(bestFirst),
-    isMinimum: ids.length > MAX_RANKED || named.length > MAX_RANKED,
-    hasAll: ranked.some(({ hasAll }) => hasAll),
+    entities: ranked.filter(({ isNamed, score }) => isNamed || score > least).sort(bestFirst),
+    isMinimum: ids.length > MAX_RANKED || hostIds.length > MAX_RANKED,
   };
 }
 
-/** Entities with the facts that have more than a common word, or for those of others, more than the name in the query. */
-function withoutNearMisses(
-  ranked: readonly RankedEntity[],
-  topics: ReadonlyMap<number, number>,
-): RankedEntity[] {
-  const most = Math.max(0, ...ranked.map(({ score }) => score));
-  const all = ranked.flatMap(({ facts }) => facts.map(({ row }) => topics.get(row.id) ?? 0));
-  const leastTopic = MIN_OWN_SHARE * all.reduce((max, topic) => Math.max(max, topic), 0);
-  return ranked.flatMap((entity) => {
-    const { isNamed, score, facts } = entity;
-    const good = facts.filter((fact) =>
-      isNamed
-        ? fact.score >= MIN_OWN_SHARE * most
-        : fact.score >= MIN_SHARE * most && (topics.get(fact.row.id) ?? 0) >= leastTopic,
+/** Facts, best first: by the words of their texts, names and types, and their neighbors. */
+function rankFacts(
+  rows: readonly ObservationRow[],
+  matches: readonly Match[],
+  {
+    names,
+    scores,
+    topics,
+  }: { names: ReadonlySet<number> } & Record<"scores" | "topics", ReadonlyMap<number, number>>,
+): RankedFact[] {
+  const most = Math.max(0, ...rows.map(({ id }) => scores.get(id) ?? 0));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const ranked = rows.map((row) => {
+    const { id, entityId, createdAt } = row;
+    const text = scores.get(id) ?? 0;
+    const topic = topics.get(id) ?? 0;
+    const host = matches.filter((match) => match.entities.has(entityId) && !match.facts.has(id));
+    const neighbors = [byId.get(id - 1), byId.get(id + 1)].map((near) =>
+      near?.entityId === entityId && near.createdAt === createdAt ? (topics.get(near.id) ?? 0) : 0,
     );
-    const isAlone = facts.length === 0 && score >= MIN_SHARE * most;
-    return isNamed || good.length > 0 || isAlone ? [{ ...entity, facts: good }] : [];
+    const bonus = names.has(entityId) ? NAMED_SHARE * most : 0;
+    const score = text + sumOf(host) + NEIGHBOR_SHARE * Math.max(...neighbors) + bonus;
+    return { row, score, topic, hasName: text > topic };
+  });
+  return ranked.sort((one, other) => other.score - one.score || newestFirst(one.row, other.row));
+}
+
+/**
+ * The facts that have more than a common word. If the query names entities, those of others must be about its other words,
+ * and about the name too if a fact of the named has all of them.
+ */
+function withoutNearMisses(
+  facts: readonly RankedFact[],
+  names: ReadonlySet<number>,
+  allTopics: number,
+): RankedFact[] {
+  const least = MIN_SHARE * (facts[0]?.score ?? 0);
+  const own = facts.filter(({ row }) => names.has(row.entityId)).map(({ topic }) => topic);
+  // Sums of the same rarities in another order can differ.
+  const isAnswered = Math.max(0, ...own) > allTopics - 1e-9;
+  return facts.filter(({ row, score, topic, hasName }) => {
+    if (score <= least) return false;
+    if (names.size === 0 || names.has(row.entityId)) return true;
+    return (topic > 0 || allTopics === 0) && (hasName || !isAnswered);
   });
 }
 
 async function matchesOf(reader: Reader, words: readonly IndexedWord[]): Promise<Match[]> {
-  const { entities, observations } = await reader.counts();
+  const size = await reader.size();
   const all = [];
   for (const { terms } of words) {
     const facts = await reader.connection.matching("observations", [terms], MAX_ROWS + 1);
@@ -125,7 +151,7 @@ async function matchesOf(reader: Reader, words: readonly IndexedWord[]): Promise
     matches.push({
       facts: new Set(isCommon && rare.length > 0 ? both : [...facts, ...both]),
       entities: new Set(names),
-      rarity: Math.log(1 + (entities + observations - count + 0.5) / (count + 0.5)),
+      rarity: Math.log(1 + (size - count + 0.5) / (count + 0.5)),
     });
   }
   return matches;
@@ -152,35 +178,14 @@ async function withNeighbors(reader: Reader, ids: readonly number[]): Promise<Ob
   return reader.observationsById([...new Set([...ids, ...near])], "current");
 }
 
-/** Facts of an entity, best first: by the words of their texts, its name and type, and their neighbors. */
-function rankFacts(
-  entity: EntityRow,
-  rows: readonly ObservationRow[],
-  matches: readonly Match[],
-  { scores, topics }: Readonly<Record<"scores" | "topics", ReadonlyMap<number, number>>>,
-): RankedFact[] {
-  const own = matches.filter(({ entities }) => entities.has(entity.id));
-  const calls = new Map(rows.map(({ id, createdAt }) => [id, createdAt]));
-  const ranked = rows.map((row) => {
-    const near = [row.id - 1, row.id + 1].filter((id) => calls.get(id) === row.createdAt);
-    // That two facts have the same name says nothing about them.
-    const neighbor = Math.max(0, ...near.map((id) => topics.get(id) ?? 0));
-    const named = sumOf(own.filter(({ facts }) => !facts.has(row.id)));
-    return { row, score: (scores.get(row.id) ?? 0) + named + NEIGHBOR_SHARE * neighbor };
-  });
-  return ranked
-    .filter(({ score }) => score > 0)
-    .sort((one, other) => other.score - one.score || newestFirst(one.row, other.row));
-}
-
 /** Newer observations first. */
 export function newestFirst(one: ObservationRow, other: ObservationRow): number {
   return other.createdAt - one.createdAt || other.id - one.id;
 }
 
-/** Better entities first, of equal ones those that the query names, then those that changed last. */
+/** Entities that the query names first, then better ones, of equal ones those that changed last. */
 function bestFirst(a: RankedEntity, b: RankedEntity): number {
-  const byScore = b.score - a.score || Number(b.isNamed) - Number(a.isNamed);
+  const byScore = Number(b.isNamed) - Number(a.isNamed) || b.score - a.score;
   return byScore || b.entity.updatedAt - a.entity.updatedAt || b.entity.id - a.entity.id;
 }
 

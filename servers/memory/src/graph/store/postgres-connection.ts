@@ -48,13 +48,8 @@ export class PostgresConnection implements Connection {
       });
     const { rows } = await this.#client.query<Row & QueryResultRow>(
       numbered,
-      params.flatMap(stored),
+      params.flatMap(parametersOf),
     );
-    // The rows were just received, so they can be changed in place.
-    for (const row of rows)
-      for (const [column, value] of Object.entries(row))
-        if (typeof value === "string" && value.includes(MARK))
-          Object.assign(row, { [column]: fromStored(value) });
     return rows;
   }
 
@@ -126,31 +121,11 @@ function queryOf({ text, isPrefix = false }: Term): string[] {
 }
 
 /** A parameter in PostgreSQL's form; pairs become two lists. */
-function stored(value: Parameter): unknown[] {
-  const escaped = (single: Value) => (typeof single === "string" ? toStored(single) : single);
-  if (!isList(value)) return [escaped(value)];
-  if (isPairs(value)) return [value.map(([first]) => first), value.map(([, second]) => second)];
-  return [value.map(escaped)];
+function parametersOf(value: Parameter): unknown[] {
+  if (!isList(value) || !isPairs(value)) return [value];
+  return [value.map(([first]) => first), value.map(([, second]) => second)];
 }
 
 function isPairs(list: readonly Value[] | Pairs): list is Pairs {
   return Array.isArray(list[0]);
-}
-
-/**
- * PostgreSQL's text cannot contain NUL. It is stored as a pair of characters that begins with the last code point of
- * Unicode's private use plane, and that code point itself as another pair. All other text is unchanged.
- */
-const MARK = "\u{10fffd}";
-
-/** Converts text to the form that PostgreSQL stores. */
-function toStored(text: string): string {
-  if (!text.includes("\0") && !text.includes(MARK)) return text;
-  return text.replaceAll(MARK, `${MARK}1`).replaceAll("\0", `${MARK}0`);
-}
-
-/** Converts stored text back. */
-function fromStored(text: string): string {
-  if (!text.includes(MARK)) return text;
-  return text.replaceAll(`${MARK}0`, "\0").replaceAll(`${MARK}1`, MARK);
 }

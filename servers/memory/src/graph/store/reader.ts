@@ -1,3 +1,4 @@
+import { storable } from "../text.ts";
 import {
   type ChangeRow,
   type Counts,
@@ -103,7 +104,7 @@ export class Reader {
     const to = until === undefined ? "" : " AND e.updated_at <= ?";
     const typed = types.length === 0 ? "" : ` AND e.type IN (${types.map(() => "?").join(", ")})`;
     const where = `e.removed_by IS NULL${from}${to}${typed}`;
-    const params = [since, until, ...types].filter((value) => value !== undefined);
+    const params = [since, until, ...types.map(storable)].filter((value) => value !== undefined);
     const newest = `${where} ORDER BY e.updated_at DESC, e.id DESC LIMIT ?`;
     return this.#entities(newest, ...params, limit);
   }
@@ -238,6 +239,15 @@ export class Reader {
          (SELECT count(*) FROM relations WHERE removed_by IS NULL) AS relations`,
     );
     return row ?? { entities: 0, observations: 0, relations: 0 };
+  }
+
+  /** About how many entities and observations there are, without counting: the deleted ones are included. */
+  async size(): Promise<number> {
+    const [row] = await this.connection.all<{ size: number }>(
+      `SELECT (SELECT coalesce(max(id), 0) FROM entities)
+         + (SELECT coalesce(max(id), 0) FROM observations) AS size`,
+    );
+    return row?.size ?? 0;
   }
 
   /** The most frequent types of entities. */

@@ -129,7 +129,7 @@ class SqliteStore {
       return await this.#alone(queue, connection, signal, work);
     } catch (error) {
       const isSuspect = /^SQLITE_(?:CORRUPT|CONSTRAINT|ERROR)/.test(sqliteCode(error));
-      const problem = isSuspect ? indexProblem(this.#reading.db) : undefined;
+      const problem = isSuspect ? indexProblem(connection.db) : undefined;
       if (problem === undefined) throw explainedSqlite(error, this.#file);
       const index = `The search index of ${this.#file}`;
       if (await this.#rebuild())
