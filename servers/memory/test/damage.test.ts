@@ -177,7 +177,7 @@ it("a file that another program has locked is named, and used once it is free", 
   const locking = `
     const db = new (require(${JSON.stringify(createRequire(import.meta.url).resolve("better-sqlite3"))}))(${JSON.stringify(file)});
     db.pragma("locking_mode = EXCLUSIVE");
-    db.exec("BEGIN IMMEDIATE; UPDATE meta SET value = value; COMMIT");
+    db.exec("BEGIN IMMEDIATE; UPDATE changes SET hard = hard; COMMIT");
     console.log("locked");
     process.stdin.resume();
   `;

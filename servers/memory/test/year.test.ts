@@ -82,6 +82,5 @@ it("keeps a year of notes by two processes, one of which is killed each month", 
   expect(JSON.stringify(changes)).toContain(`"change_id":${undone.at(-1)}`);
   expect(await call("memory_stats", {})).toMatchObject({
     total: { entities: 6, observations: 6 * 13, relations: 0 },
-    deleted: { entities: 0, observations: 0 },
   });
 });

@@ -7,7 +7,7 @@ export default tool({
   name: "read_graph",
   title: "Read graph",
   description:
-    "Read the whole graph if it is small, or pages of names and counts for an overview, then of relations. To search, call search_nodes.",
+    "Read the whole graph if it is small, or pages of names, counts and relations for an overview. To search, call search_nodes.",
   toolset: "memory",
   effect: "read",
   view: "graph",

@@ -1,4 +1,4 @@
-import { cursorsOf, grouped } from "@refmcp/boundary/answer";
+import { cursorsOf, fitting, grouped } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Reader, Store } from "../store/store.ts";
 import { type Counts, idsOf, type ObservationRow, type Relation } from "../types.ts";
@@ -21,12 +21,12 @@ export const FRAME = 600;
 /** The JSON of an entity, an observation or a relation has at least this many characters. */
 const MIN_ITEM = 10;
 
-/** The last entity and the last relation of the previous pages. */
-const POSITION = z.object({ entity: natural, relation: natural });
+/** The entities after `first` until `last` were returned, with those relations to each other and to earlier ones. */
+const POSITION = z.object({ first: natural, last: natural, relation: natural });
 
 /**
  * The whole graph, in the official server's form, if it fits the budget. Otherwise pages with names, types and counts of
- * all entities, by age, and then all relations.
+ * entities, by age, and their relations to each other and to earlier ones.
  */
 export async function readGraph(
   store: Store,
@@ -42,7 +42,7 @@ export async function readGraph(
       if (JSON.stringify(graph).length <= budget) return graph;
     }
     const page = new Page(budget - FRAME);
-    const next = await fillGraph(reader, page, start ?? { entity: 0, relation: 0 }, limit);
+    const next = await fillGraph(reader, page, start ?? { first: 0, last: 0, relation: 0 }, limit);
     return {
       entities: page.entities,
       relations: page.relations,
@@ -64,26 +64,33 @@ async function wholeGraph(reader: Reader, limit: number): Promise<GraphPage> {
   };
 }
 
-/** Fills a page from a position; returns where the next one continues. */
+/** Fills a page from a position: half of it with entities, if there are more. Returns where the next one continues. */
 async function fillGraph(
   reader: Reader,
   page: Page,
-  start: z.output<typeof POSITION>,
+  { first, last, relation }: z.output<typeof POSITION>,
   limit: number,
 ): Promise<z.output<typeof POSITION> | undefined> {
-  const rows = await reader.entityPage(start.entity, limit + 1);
-  const counts = await reader.observationCounts(idsOf(rows));
-  let last = start.entity;
-  for (const { id, name, type } of rows) {
-    const entity = { name, entityType: type, observation_count: counts.get(id) ?? 0 };
-    if (page.entities.length === limit || !page.add(entity)) return { ...start, entity: last };
-    last = id;
+  let end = last;
+  if (first === last) {
+    const rows = await reader.entityPage(first, limit);
+    const counts = await reader.observationCounts(idsOf(rows));
+    const entities = rows.map(({ id, name, type }) => ({
+      name,
+      entityType: type,
+      observation_count: counts.get(id) ?? 0,
+    }));
+    const fits = fitting(entities, page.left / 2);
+    for (const entity of entities.slice(0, fits)) page.add(entity);
+    end = rows[fits - 1]?.id ?? first;
   }
-  const relation = await page.addRelations(
-    (after, max) => reader.relationPage(after, max),
-    start.relation,
+  const rest = await page.addRelations(
+    (after, max) => reader.relationsWithin(first, end, after, max),
+    relation,
   );
-  return relation === undefined ? undefined : { entity: last, relation };
+  if (rest !== undefined) return { first, last: end, relation: rest };
+  const isMore = (await reader.entityPage(end, 1)).length > 0;
+  return isMore ? { first: end, last: end, relation: 0 } : undefined;
 }
 
 function graphNote({ entities, relations }: Page, total: Counts): string {

@@ -47,11 +47,11 @@ export const natural = z.int().min(0);
 export class Page {
   readonly entities: ShownEntity[] = [];
   readonly relations: Relation[] = [];
-  #left: number;
+  left: number;
 
   /** @param budget characters of JSON. */
   constructor(budget: number) {
-    this.#left = budget;
+    this.left = budget;
   }
 
   get isEmpty(): boolean {
@@ -61,8 +61,8 @@ export class Page {
   /** Reserves space for a value; false if it does not fit, unless the page is empty. */
   reserve(value: unknown, force = this.isEmpty): boolean {
     const size = JSON.stringify(value).length + 1;
-    if (size > this.#left && !force) return false;
-    this.#left -= size;
+    if (size > this.left && !force) return false;
+    this.left -= size;
     return true;
   }
 

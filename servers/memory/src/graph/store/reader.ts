@@ -215,6 +215,13 @@ export class Reader {
     return [...rows.values()].sort((a, b) => a.id - b.id).slice(0, limit);
   }
 
+  /** Relations of entities after `first` until `last` with each other and with earlier ones. */
+  relationsWithin(first: number, last: number, after: number, limit: number) {
+    const ends = "(r.from_id > ? OR r.to_id > ?) AND r.from_id <= ? AND r.to_id <= ?";
+    const where = `${ends} AND r.id > ? AND r.removed_by IS NULL ORDER BY r.id LIMIT ?`;
+    return this.#relations(where, first, first, last, last, after, limit);
+  }
+
   /** All relations from one entity to another, for several pairs. */
   relationsBetween(
     ends: readonly { fromId: number; toId: number }[],

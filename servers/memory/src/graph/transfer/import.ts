@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorCode } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { counted } from "../counts.ts";
@@ -51,7 +52,10 @@ export async function importMemory(
       store.progress?.(done);
       entities = [];
     };
+    let lines = 0;
     for (const parsed of parseMemory(bytes)) {
+      lines += 1;
+      if (lines % BATCH === 0) await nextTurn();
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
       else if (parsed.kind === "relation") relations.push(parsed.relation);
       else if (entities.push(parsed.entity) === BATCH) await flush();
