@@ -19,7 +19,7 @@ import { peers, RawClient } from "../../../scripts/lib/bench-kit.mjs";
 
 export const title = "which facts a search finds";
 
-const MINISEARCH = { minisearch: "7.2.0" };
+const PEERS = { "@modelcontextprotocol/server-memory": "2026.8.31", minisearch: "7.2.0" };
 
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const DIALOGS = 5;
@@ -117,6 +117,30 @@ async function server(file) {
   await client.initialize();
   return {
     add: (entities) => client.call("create_entities", { entities, on_conflict: "merge" }),
+    answer: async (query) => {
+      const { structuredContent } = await client.call("search_nodes", { query });
+      return { json: JSON.stringify(structuredContent), entities: structuredContent["entities"] };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** The official server looks for the whole question as a substring. @param {string} script @param {string} file @returns {Promise<Searched>} */
+async function officialServer(script, file) {
+  const client = new RawClient([process.execPath, script], {
+    env: { ...process.env, MEMORY_FILE_PATH: file },
+  });
+  await client.initialize();
+  return {
+    add: async (entities) => {
+      const bare = entities.map((entity) => ({ ...entity, observations: [] }));
+      await client.call("create_entities", { entities: bare });
+      const observations = entities.map(({ name, observations }) => ({
+        entityName: name,
+        contents: observations,
+      }));
+      await client.call("add_observations", { observations });
+    },
     answer: async (query) => {
       const { structuredContent } = await client.call("search_nodes", { query });
       return { json: JSON.stringify(structuredContent), entities: structuredContent["entities"] };
@@ -275,7 +299,7 @@ export async function bench({ report, path = dataPath() }) {
     "REALTALK, a memory for each chat": await realChats(),
   };
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-locomo-"));
-  const modules = await peers(MINISEARCH);
+  const modules = await peers(PEERS);
   const { default: MiniSearch } = await import(modules("minisearch/dist/es/index.js"));
   const rows = [];
   try {
@@ -285,6 +309,10 @@ export async function bench({ report, path = dataPath() }) {
         FTS5: () => fts(),
         "FTS5, only of those named": () => fts({ isOnly: true }),
         MiniSearch: () => miniSearch(MiniSearch),
+        official: (/** @type {number} */ index) => {
+          const script = modules("@modelcontextprotocol/server-memory/dist/index.js");
+          return officialServer(script, join(folder, `${name} ${index}.jsonl`));
+        },
         here: (/** @type {number} */ index) => server(join(folder, `${name} ${index}.db`)),
       };
       for (const [way, open] of Object.entries(ways)) {

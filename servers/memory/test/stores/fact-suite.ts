@@ -69,9 +69,7 @@ export function factSuite(given: Given): void {
         ],
       });
       expect(await search("vienna")).toEqual([]);
-      expect(await search("graz")).toMatchObject([
-        { name: "Ada", observations: ["lives in Graz"] },
-      ]);
+      expect((await search("graz"))[0]?.observations?.[0]).toBe("lives in Graz");
       expect(await observationCount()).toBe(2);
       await replace("Ada", ["lives in Linz"], ["#3"]);
       expect((await open("Ada"))?.history).toMatchObject([

@@ -20,7 +20,7 @@ const MAX_FACTS = 100;
 const [RELATIONS_SHARE, MAX_RELATIONS] = [0.15, 50];
 /** The JSON around the lists of an answer. */
 const FRAME = 200;
-/** So many facts of an answer are the best ones, even if the facts of an entity are then in two places. */
+/** The first facts of an answer are the best ones, even if those of an entity are then in two places. */
 const FIRST = 5;
 
 export interface SearchQuery extends Within {
