@@ -136,7 +136,7 @@ export function shownRelation({ from, to, type }: RelationRow): Relation {
 }
 
 /** An observation of which only a part may be shown. */
-export type ShownFact = ObservationRow & { readonly part?: string };
+type ShownFact = ObservationRow & { readonly part?: string };
 
 /** An entity in an answer with some of its observations; `count` is how many it has if there are more. */
 export function shownEntity(

@@ -19,7 +19,7 @@ const MIN_SHARE = 0.2;
 const MAX_NAMED = 3;
 
 /** A fact with how well it matches a query. */
-export interface RankedFact {
+interface RankedFact {
   readonly row: ObservationRow;
   readonly score: number;
   /** The part of the score of its text for other words than the names in the query. */

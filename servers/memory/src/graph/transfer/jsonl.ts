@@ -6,7 +6,7 @@ import type { Entity, ObservationRow, Relation } from "../types.ts";
 import { type TextKind, textProblem } from "../write/change.ts";
 
 /** An observation to import: with its own time (milliseconds since 1970) and source, if they are known. */
-export type ImportedFact = Omit<NewObservation, "entityId">;
+type ImportedFact = Omit<NewObservation, "entityId">;
 
 /** An entity to import. */
 export type ImportedEntity = Omit<Entity, "observations"> & {

@@ -43,7 +43,7 @@ export function textProblem(kind: TextKind, text: string): string | undefined {
 }
 
 /**
- * Checks a text and returns it as it is stored.
+ * Checks a text and returns it in its stored form.
  *
  * @param where the argument, for example `entities.0.name`.
  * @throws ToolError `invalid`.
