@@ -77,7 +77,7 @@ const VIEWS = [
       { name: "create_entities", arguments: { entities: PEOPLE } },
       { name: "create_relations", arguments: { relations: KNOWS } },
     ],
-    call: { name: "read_graph", arguments: { detail: "full" } },
+    call: { name: "read_graph", arguments: {} },
   },
   {
     server: "playwright",

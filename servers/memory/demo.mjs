@@ -49,14 +49,9 @@ export async function demo({ folder, say, check, connect }) {
     { entities: [bestFirst], relations: [meets], total: 1 },
   );
   await second.call(
-    "find_related",
-    { name: "Ada" },
-    {
-      entities: [
-        { name: "Ada", distance: 0 },
-        { name: "Café Babbage", distance: 1 },
-      ],
-    },
+    "open_nodes",
+    { names: ["Ada"], depth: 1 },
+    { entities: [{ name: "Ada" }, { name: "Café Babbage" }] },
   );
 
   say("A deletion can be undone, and a misspelled name gets a suggestion.");

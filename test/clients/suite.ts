@@ -187,7 +187,7 @@ export function testClients(
         await at("memory", async () => {
           const opened = await driver.call("open_nodes", { names: [name] });
           expect(opened).toMatchObject({ value: { text: expect.stringContaining("speaks MCP") } });
-          const failed = await driver.call("find_related", { name: "Ada", to: "Nobody" });
+          const failed = await driver.call("open_nodes", { names: ["Nobody"] });
           expect(failed).toMatchObject(failing(/Nobody/));
           await lists("memory");
         });

@@ -1,34 +1,39 @@
-// Measures whether a search finds what answers a question: a fact about people with 80 to 170 facts, and a turn of a conversation
-// of months. LoCoMo (Maharana and others, 2024), dialogs 0 to 4; the other five are left alone, so that they can judge later. The
+// Measures whether a search finds the fact that answers a question about people with 80 to 170 facts. LoCoMo (Maharana and others, 2024), dialogs 0 to 4; the other five are left alone, so that they can judge later. The
 // data is not part of this repository; it is data/locomo10.json in clones of snap-research/locomo or amazon-science/MemInsight:
 //   node servers/memory/bench/locomo.mjs PATH/locomo10.json
 //   REFMCP_CORPORA=FOLDER pnpm bench memory      (with FOLDER/locomo or FOLDER/MemInsight)
-// The ranking was tuned on these dialogs, but never on REALTALK (Lee and others, 2025), ten chats of real people. It is measured
-// as well if FOLDER/REALTALK is a clone of danny911kr/REALTALK: chats 1 to 5; the others are left alone, too.
+// REALTALK (Lee and others, 2025), ten chats of real people, is measured as well if FOLDER/REALTALK is a clone of
+// danny911kr/REALTALK: chats 1 to 5; the others are left alone, too.
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { RawClient } from "../../../scripts/lib/bench-kit.mjs";
+import { peers, RawClient } from "../../../scripts/lib/bench-kit.mjs";
 
 /** @typedef {{ name: string, entityType: string, observations: string[] }} Entity */
-/** @typedef {{ dia_id: string, speaker: string, text: string, blip_caption?: string }} Turn */
-/** @typedef {{ observation: Record<string, Record<string, [text: string, evidence: string | string[]][]>>, conversation: Record<string, string | Turn[]>, qa: { question: string, evidence: string[], category: number }[] }} Dialog */
+/** @typedef {{ observation: Record<string, Record<string, [text: string, evidence: string | string[]][]>>, qa: { question: string, evidence: string[] }[] }} Dialog */
 /** @typedef {{ sessions: Entity[][], questions: { query: string, gold: string[] }[] }} Corpus */
 /** @typedef {{ add(entities: Entity[]): Promise<unknown>, answer(query: string): Promise<{ json: string, entities: Entity[] }>, close(): Promise<unknown> }} Searched */
 
-export const title = "which facts and turns of a conversation a search finds";
+export const title = "which facts a search finds";
+
+const PEERS = { "@modelcontextprotocol/server-memory": "2026.8.31", minisearch: "7.2.0" };
 
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const DIALOGS = 5;
 /** The characters of an answer that count. */
-const MAX_CHARS = 3_000;
+const MAX_CHARS = 2_100;
 const FIRST = 5;
-const FTS_ROWS = 20;
-/** Questions without an answer in the conversation. */
-const ADVERSARIAL = 5;
+/** The characters of JSON that the other searches fill. */
+const FILLED = 2_000;
+const CANDIDATES = 300;
+const STOP_WORDS = new Set(
+  "a about an and any are as at be been being but by can could did do does for from had has have he her hers him his how i if in into is it its me my of on or our ours she should so than that the their them then there these they this those to us was we were what when where which who whom whose why will with would you your yours".split(
+    " ",
+  ),
+);
 
 /** @param {string | string[]} given */
 const idsOf = (given) => [given].flat().flatMap((text) => text.split(/[;,\s]+/));
@@ -39,13 +44,18 @@ const idsOf = (given) => [given].flat().flatMap((text) => text.split(/[;,\s]+/))
  * @param {Dialog} dialog
  * @returns {Corpus}
  */
-function memoryOf({ observation, qa }, suffix = "") {
+function memoryOf({ observation, qa }, suffix = "", isNamed = true) {
   /** @type {Entity[][]} */
   const sessions = [];
   /** @type {Map<string, string[]>} */
   const facts = new Map();
   for (const session of Object.values(observation)) {
-    const people = Object.entries(session).map(([name, told]) => {
+    const people = Object.entries(session).map(([name, given]) => {
+      /** @type {[string, string | string[]][]} */
+      const told = given.map(([text, evidence]) => [
+        isNamed || !text.startsWith(`${name} `) ? text : text.slice(name.length + 1),
+        evidence,
+      ]);
       for (const [text, evidence] of told)
         for (const id of idsOf(evidence)) facts.set(id, [...(facts.get(id) ?? []), text]);
       return {
@@ -60,36 +70,6 @@ function memoryOf({ observation, qa }, suffix = "") {
     query: question,
     gold: idsOf(evidence).flatMap((id) => facts.get(id) ?? []),
   }));
-  return { sessions, questions: questions.filter(({ gold }) => gold.length > 0) };
-}
-
-/**
- * One entity for each turn, and the questions that have an answer.
- *
- * @param {Dialog} dialog
- * @returns {Corpus}
- */
-function turnsOf({ conversation, qa }) {
-  const sessions = Object.values(conversation).flatMap((turns) =>
-    Array.isArray(turns)
-      ? [
-          turns.map(({ dia_id, speaker, text, blip_caption }) => ({
-            name: dia_id,
-            entityType: "turn",
-            observations: [
-              `${speaker}: ${text}${blip_caption === undefined ? "" : ` [${blip_caption}]`}`,
-            ],
-          })),
-        ]
-      : [],
-  );
-  const names = new Set(sessions.flat().map(({ name }) => name));
-  const questions = qa
-    .filter(({ category }) => category !== ADVERSARIAL)
-    .map(({ question, evidence }) => ({
-      query: question,
-      gold: idsOf(evidence).filter((id) => names.has(id)),
-    }));
   return { sessions, questions: questions.filter(({ gold }) => gold.length > 0) };
 }
 
@@ -145,48 +125,127 @@ async function server(file) {
   };
 }
 
+/** The official server looks for the whole question as a substring. @param {string} script @param {string} file @returns {Promise<Searched>} */
+async function officialServer(script, file) {
+  const client = new RawClient([process.execPath, script], {
+    env: { ...process.env, MEMORY_FILE_PATH: file },
+  });
+  await client.initialize();
+  return {
+    add: async (entities) => {
+      const bare = entities.map((entity) => ({ ...entity, observations: [] }));
+      await client.call("create_entities", { entities: bare });
+      const observations = entities.map(({ name, observations }) => ({
+        entityName: name,
+        contents: observations,
+      }));
+      await client.call("add_observations", { observations });
+    },
+    answer: async (query) => {
+      const { structuredContent } = await client.call("search_nodes", { query });
+      return { json: JSON.stringify(structuredContent), entities: structuredContent["entities"] };
+    },
+    close: () => client.close(),
+  };
+}
+
+/** @param {string} text */
+const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+
 /**
- * One FTS5 row for each fact, any word, bm25(), the best 20; with `neighbors` also a column of the facts before and after.
+ * The best facts that fit into the characters, as a list of JSON.
  *
- * @param {{ tokenize: string, neighbors?: boolean }} options
+ * @param {{ content: string }[]} rows
+ */
+function filled(rows) {
+  let left = FILLED;
+  const facts = rows.filter(({ content }) => {
+    const size = JSON.stringify(content).length + 1;
+    if (size > left) return false;
+    left -= size;
+    return true;
+  });
+  const entities = facts.map(({ content }) => ({
+    name: "",
+    entityType: "",
+    observations: [content],
+  }));
+  return { json: JSON.stringify(facts.map(({ content }) => content)), entities };
+}
+
+/**
+ * FTS5 in a few lines: one row for each fact, stemmed, without stop words, bm25(), the newer of equal ones; a fact of someone
+ * whom the question names counts as if it were better by a share of the best score, and gets a share of a neighbor's score.
+ * With `isOnly`, only facts of those named are returned.
+ *
+ * @param {{ isOnly?: boolean }} options
  * @returns {Searched}
  */
-function plain({ tokenize, neighbors = false }) {
+function fts({ isOnly = false } = {}) {
+  const SHARE = 0.3;
   const Sqlite = createRequire(import.meta.url)("better-sqlite3");
   const db = new Sqlite(":memory:");
   db.exec(
-    `CREATE VIRTUAL TABLE t USING fts5 (name UNINDEXED, content, near, tokenize = '${tokenize}')`,
+    "CREATE VIRTUAL TABLE t USING fts5 (name UNINDEXED, content, tokenize = 'porter unicode61')",
   );
-  const insert = db.prepare("INSERT INTO t VALUES (?, ?, ?)");
-  const select = db.prepare("SELECT name, content FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?");
+  const insert = db.prepare("INSERT INTO t VALUES (?, ?)");
+  const select = db.prepare(
+    "SELECT rowid AS id, name, content, -bm25(t) AS score FROM t WHERE t MATCH ? ORDER BY rank, rowid DESC LIMIT ?",
+  );
+  /** @type {Set<string>} */
+  const names = new Set();
   return {
     add: async (entities) => {
-      const facts = entities.flatMap(({ name, observations }) =>
-        observations.map((fact) => [name, fact]),
-      );
-      for (const [at, [name, fact]] of facts.entries())
-        insert.run(
-          name,
-          fact,
-          neighbors ? `${facts[at - 1]?.[1] ?? ""} ${facts[at + 1]?.[1] ?? ""}` : "",
-        );
+      for (const { name, observations } of entities) {
+        names.add(name);
+        for (const fact of observations) insert.run(name, fact);
+      }
     },
     answer: async (query) => {
-      const words = query.match(/[\p{L}\p{N}]+/gu) ?? [];
-      const rows = select.all(words.map((word) => `"${word}"`).join(" OR "), FTS_ROWS);
-      const entities = rows.map(
-        (/** @type {{ name: string, content: string }} */ { name, content }) => ({
-          name,
-          entityType: "",
-          observations: [content],
-        }),
+      const asked = new Set(wordsOf(query));
+      const words = [...asked].filter((word) => !STOP_WORDS.has(word));
+      const named = [...names].filter((name) => wordsOf(name).every((word) => asked.has(word)));
+      /** @type {{ id: number, name: string, content: string, score: number }[]} */
+      const rows = select.all(words.map((word) => `"${word}"`).join(" OR ") || '"-"', CANDIDATES);
+      const byId = new Map(rows.map((row) => [row.id, row]));
+      const best = rows[0]?.score ?? 0;
+      const scored = rows.map(({ id, name, content, score }) => {
+        const near = [id - 1, id + 1].map((other) => byId.get(other));
+        const nearby = Math.max(0, ...near.map((row) => (row?.name === name ? row.score : 0)));
+        const bonus = named.includes(name) ? best : 0;
+        return { id, name, content, score: score + SHARE * (nearby + bonus) };
+      });
+      const kept = scored.filter(
+        ({ name }) => !isOnly || named.length === 0 || named.includes(name),
       );
-      return {
-        json: JSON.stringify(entities.map((/** @type {Entity} */ one) => one.observations[0])),
-        entities,
-      };
+      return filled(kept.sort((a, b) => b.score - a.score || b.id - a.id));
     },
     close: async () => db.close(),
+  };
+}
+
+/**
+ * MiniSearch with prefixes and typos.
+ *
+ * @param {any} MiniSearch
+ * @returns {Searched}
+ */
+function miniSearch(MiniSearch) {
+  const index = new MiniSearch({
+    fields: ["content"],
+    storeFields: ["content"],
+    processTerm: (/** @type {string} */ term) =>
+      STOP_WORDS.has(term.toLowerCase()) ? undefined : term.toLowerCase(),
+    searchOptions: { prefix: true, fuzzy: 0.2 },
+  });
+  let id = 0;
+  return {
+    add: async (entities) => {
+      for (const { observations } of entities)
+        for (const content of observations) index.add({ id: id++, content });
+    },
+    answer: async (query) => filled(index.search(query)),
+    close: async () => undefined,
   };
 }
 
@@ -213,7 +272,7 @@ const factsIn = (entities) => entities.flatMap(({ observations }) => observation
 /** Whether a text is one of these facts, or a part of a long one with `…` around it. @param {string} text @param {string[]} gold */
 const isOf = (text, gold) => gold.some((fact) => fact.includes(text.replace(/^…|…$/g, "")));
 
-/** @param {Awaited<ReturnType<typeof answers>>} found @param {(one: (typeof found)[number]) => boolean} isHit */
+/** @param {Awaited<ReturnType<typeof answers>>} found @param {(one: (typeof found)[number], at: number) => boolean} isHit */
 const share = (found, isHit) =>
   `${((100 * found.filter(isHit).length) / found.length).toFixed(1)} %`;
 
@@ -229,87 +288,68 @@ export async function bench({ report, path = dataPath() }) {
   // One name is in two dialogs.
   const all = dialogs.map((dialog, index) => memoryOf(dialog, ` ${"ABCDE"[index]}`));
   const people = {
-    "a memory for each dialog, two people": dialogs.map((dialog) => memoryOf(dialog)),
-    "one memory, ten people": [
+    "LoCoMo, a memory for each dialog": dialogs.map((dialog) => memoryOf(dialog)),
+    "LoCoMo, without the leading names": dialogs.map((dialog) => memoryOf(dialog, "", false)),
+    "LoCoMo, ten people in one memory": [
       {
         sessions: all.flatMap(({ sessions }) => sessions),
         questions: all.flatMap(({ questions }) => questions),
       },
     ],
-    "REALTALK, a memory for each chat, two people": await realChats(),
+    "REALTALK, a memory for each chat": await realChats(),
   };
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bench-locomo-"));
-  /** @param {string} name */
-  const here = (name) => (/** @type {number} */ index) =>
-    server(join(folder, `${name} ${index}.db`));
-  const facts = [];
-  const turns = [];
+  const modules = await peers(PEERS);
+  const { default: MiniSearch } = await import(modules("minisearch/dist/es/index.js"));
+  const rows = [];
   try {
     for (const [name, corpora] of Object.entries(people)) {
       if (corpora.length === 0) continue;
-      const row = [name];
-      for (const open of [() => plain({ tokenize: "unicode61" }), here(name)]) {
+      const ways = {
+        FTS5: () => fts(),
+        "FTS5, only of those named": () => fts({ isOnly: true }),
+        MiniSearch: () => miniSearch(MiniSearch),
+        official: (/** @type {number} */ index) => {
+          const script = modules("@modelcontextprotocol/server-memory/dist/index.js");
+          return officialServer(script, join(folder, `${name} ${index}.jsonl`));
+        },
+        here: (/** @type {number} */ index) => server(join(folder, `${name} ${index}.db`)),
+      };
+      for (const [way, open] of Object.entries(ways)) {
         const found = await answers(corpora, open);
-        row[0] = `${name} (${found.length})`;
-        row.push(
-          share(found, ({ gold, json, entities }) =>
-            factsIn(entities)
-              .filter((text) => json.slice(0, MAX_CHARS).includes(JSON.stringify(text)))
-              .some((text) => isOf(text, gold)),
+        const told = found.map(({ json, entities }) =>
+          factsIn(entities).filter((text) =>
+            json.slice(0, MAX_CHARS).includes(JSON.stringify(text)),
+          ),
+        );
+        const characters = found.reduce((sum, { json }) => sum + json.length, 0);
+        const ofFacts = told.flat().reduce((sum, text) => sum + text.length, 0);
+        rows.push([
+          `${name} (${found.length})`,
+          way,
+          share(found, (_, at) =>
+            (told[at] ?? []).some((text) => isOf(text, found[at]?.gold ?? [])),
           ),
           share(found, ({ gold, entities }) =>
             factsIn(entities)
               .slice(0, FIRST)
               .some((text) => isOf(text, gold)),
           ),
-          Math.round(
-            found.reduce((sum, { json }) => sum + json.length, 0) / found.length,
-          ).toLocaleString("en-US"),
-        );
+          Math.round(characters / found.length).toLocaleString("en-US"),
+          `${Math.round((100 * ofFacts) / characters)} %`,
+        ]);
       }
-      facts.push(row);
-    }
-    const ways = {
-      "FTS5, porter": () => plain({ tokenize: "porter" }),
-      "FTS5, porter, with a column of the turns before and after": () =>
-        plain({ tokenize: "porter", neighbors: true }),
-      here: here("turns"),
-    };
-    for (const [name, open] of Object.entries(ways)) {
-      const found = await answers(dialogs.map(turnsOf), open);
-      /** @param {number} count */
-      const within = (count) =>
-        share(found, ({ gold, entities }) =>
-          entities.slice(0, count).some((one) => gold.includes(one.name)),
-        );
-      turns.push([`${name} (${found.length})`, within(FIRST), within(2 * FIRST)]);
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
   const measured = `LoCoMo, dialogs 0 to 4, measured on ${new Date().toISOString().slice(0, 10)}`;
   report({
-    title: `A fact that answers is in the first ${MAX_CHARS.toLocaleString("en-US")} characters of the answer / among its first ${FIRST} facts / characters of the answer`,
-    columns: [
-      "questions",
-      "plain FTS5 over facts",
-      `first ${FIRST}`,
-      "characters",
-      "here",
-      `first ${FIRST}`,
-      "characters",
-    ],
-    rows: facts,
+    title: `A fact that answers is in the answer / among its first ${FIRST} facts / characters of the answer / share of facts in them`,
+    columns: ["questions", "search", "shown", `first ${FIRST}`, "characters", "facts"],
+    rows,
     notes: [
-      `${measured}: the observations of each session are added in one call, and the question is the query. Questions whose evidence has no observation are left out. FTS5 returns the best ${FTS_ROWS} facts without the names of their people. The ranking was tuned on these dialogs, and never on REALTALK (chats 1 to 5, where each message is a fact of its sender).`,
-    ],
-  });
-  report({
-    title: `A turn that answers is among the first ${FIRST} / ${2 * FIRST} entities`,
-    columns: ["search", `first ${FIRST}`, `first ${2 * FIRST}`],
-    rows: turns,
-    notes: [
-      `${measured}: each turn is an entity of one fact, those of a session are added in one call; a memory for each dialog. Adversarial questions are left out.`,
+      `${measured}: the observations of each session are added in one call, and the question is the query. Questions whose evidence has no observation are left out; of an answer, ${MAX_CHARS.toLocaleString("en-US")} characters count. The others return facts without the names of their people, the best that fit into ${FILLED.toLocaleString("en-US")} characters; here they are grouped by person. The official server finds none of these questions, because it looks for the whole question as a substring. In REALTALK (chats 1 to 5), each message is a fact of its sender.`,
     ],
   });
   return undefined;

@@ -1,20 +1,21 @@
 import { JsonText, ToolError } from "@refmcp/boundary/answer";
 import { type Call, promptFor, resourceFor, type Tool } from "@refmcp/core";
 import * as z from "zod";
-import type { Deleted, Hard, Question } from "./graph/change/remove.ts";
+import type { Memory } from "./graph/memory.ts";
 import { bounded } from "./graph/read/page.ts";
-import type { Memory } from "./graph/thread/memory.ts";
+import { storable } from "./graph/text.ts";
 import type { ChangeFacts } from "./graph/types.ts";
+import type { Deleted, Hard, Question } from "./graph/write/remove.ts";
 
 /**
- * A tool of this server. Its output schema lists what a client needs to continue; a response may contain
- * more, which would otherwise cost every model tokens. The first response of a session also tells the user
- * about the memory's location.
+ * A tool of this server. Its output schema lists what a client needs to continue; a response may contain more, which
+ * would otherwise cost every model tokens. The first response of a session also tells the user about the memory's
+ * location. A reading tool's answer is sent unchanged: it stays within the budget itself, and its tests check it.
  */
 export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: {
     readonly output: Output;
-    run(input: z.output<Input>, memory: Memory, call: Call): Promise<z.input<Output> | JsonText>;
+    run(input: z.output<Input>, memory: Memory, call: Call): Promise<z.input<Output>>;
   } & Omit<Tool<Memory, Input, Output>, "openWorld" | "output" | "run">,
 ) {
   return {
@@ -22,13 +23,9 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(
     openWorld: false,
     output: definition.output.loose(),
     run: async (input: z.output<Input>, memory: Memory, call: Call) => {
-      const answer = await definition.run(input, memory, call);
-      const notice = memory.takeNotice();
-      if (answer instanceof JsonText)
-        return notice.notice === undefined ? answer : { ...Object(answer.toJSON()), ...notice };
-      // A reading tool stays within the budget itself.
-      const shown = definition.effect === "read" ? answer : bounded(answer, call.budget);
-      return { ...shown, ...notice };
+      const answer = { ...(await definition.run(input, memory, call)), ...memory.takeNotice() };
+      if (definition.effect === "read") return new JsonText(JSON.stringify(answer));
+      return bounded(answer, call.budget);
     },
   };
 }
@@ -70,7 +67,7 @@ export function factsOf(action: string, from?: string) {
       "invalid",
       `source has ${from.length} characters; use 1 to 500, or omit it.`,
     );
-  return { action, source: from?.toWellFormed() };
+  return { action, source: from && storable(from) };
 }
 
 /** Runs a deletion; a hard one only after the user confirmed exactly what would be lost. */

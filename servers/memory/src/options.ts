@@ -1,5 +1,5 @@
 import { defineOptions } from "@refmcp/core";
-import { spaceProblem } from "./graph/thread/location.ts";
+import { spaceProblem } from "./graph/location.ts";
 
 export const options = defineOptions({
   file: {
@@ -20,21 +20,12 @@ export const options = defineOptions({
     description:
       "Store the memory in PostgreSQL instead, to share it between machines: postgres://user:password@host/database.",
   },
-  historyDays: {
-    type: "integer",
-    min: 1,
-    max: 36_500,
-    heading: "Memory",
-    description:
-      "How many days changes and deleted data can be restored; older ones are erased at the next start. Default: forever.",
-  },
   space: {
     type: "string",
     default: "default",
     valueName: "NAME",
     heading: "Memory",
-    description:
-      "Use a separate memory with this name, for example one for each project; auto derives the name from the client's first root or the working directory.",
-    check: (value) => (value === "auto" ? undefined : spaceProblem(value)),
+    description: "Use a separate memory with this name, for example one for each project.",
+    check: spaceProblem,
   },
 });

@@ -19,7 +19,7 @@ export const server = defineServer({
   instructions: [
     "A persistent knowledge graph: entities (name, type), observations (one fact each) and relations (active voice).",
     "Recall first: search_nodes with a question or with words and synonyms, then open_nodes for everything about an",
-    "entity; find_related for what is connected to it. Store what is worth keeping: create_entities for new ones,",
+    "entity and, with depth, what is connected to it. Store what is worth keeping: create_entities for new ones,",
     "add_observations for more facts, create_relations between them. Names are exact keys: search before you create.",
     "If a fact changed, pass the old one in replaces of add_observations; open_nodes with history shows what was true",
     "before. delete_observations removes what was never true; update_entities renames and merges. If two facts",
@@ -35,6 +35,10 @@ export const server = defineServer({
       help: "Where the memory may be exported to and imported from. Not needed to remember things.",
     },
   },
+  toolsets: {
+    memory: { description: "Remember, recall, correct and undo.", default: true },
+    more: { description: "Statistics, import and export.", default: false },
+  },
   views: import.meta.url,
   slim: ["search_nodes", "create_entities", "add_observations"],
   tools,
@@ -43,13 +47,14 @@ export const server = defineServer({
   // Loaded with the first call, to keep startup fast.
   async open({ options: given, allowed, log }) {
     const { createPathGuard } = await import("@refmcp/boundary");
-    const { Memory } = await import("./graph/thread/memory.ts");
-    const { locationOf } = await import("./graph/thread/location.ts");
-    const project = allowed.directories()[0]?.realPath ?? process.cwd();
-    const memory = await Memory.at(locationOf({ ...given, project }), createPathGuard(allowed));
-    if (memory.warning !== undefined) log.warning(memory.warning);
+    const { openMemory } = await import("./graph/memory.ts");
+    const { locationOf } = await import("./graph/location.ts");
+    const memory = await openMemory(locationOf(given), createPathGuard(allowed));
+    const { warning } = memory.store;
+    if (warning !== undefined) log.warning(warning);
     return memory;
   },
-  ready: async (memory, signal) => void (await memory.run("latestEntities", [1], { signal })),
-  close: (memory) => memory.close(),
+  ready: async (memory, signal) =>
+    void (await memory.of({ signal }).read((reader) => reader.changes(undefined, 1))),
+  close: (memory) => memory.store.close(),
 });

@@ -28,7 +28,9 @@ async function calls(
   args: readonly string[],
   ...list: readonly (readonly [string, Record<string, unknown>])[]
 ): Promise<{ text: string; isError: boolean }[]> {
-  const { client, close } = await connectInMemory(server, { args });
+  const { client, close } = await connectInMemory(server, {
+    args: ["--toolsets", "all", ...args],
+  });
   const answers = [];
   for (const [name, given] of list) {
     const result = await client.callTool({ name, arguments: given });
@@ -178,101 +180,17 @@ describe("an official file", () => {
           name: "Ada",
           entityType: "person",
           observations: ["x"],
-          learned: [expect.stringMatching(/^[\d-]{10}T\d\d:\d\dZ, memory\.jsonl$/)],
+          learned: [expect.stringMatching(/^[\d-]{10}$/)],
         },
         { name: "Bo", entityType: "unknown", observations: [] },
       ],
       relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
-      notice: `Imported 1 entity, 1 relation from ${official} into ${join(folder, "memory.db")}; the file is unchanged. 1 line could not be imported (line 2: it is not JSON (cut off or damaged)); see ${official}.rejects.`,
-    });
-    expect(JSON.parse(await readFile(`${official}.rejects`, "utf8"))).toEqual({
-      line: 2,
-      reason: "it is not JSON (cut off or damaged)",
-      text: '{"type":"entity","na',
+      notice: `Imported 1 entity, 1 relation from ${official} into ${join(folder, "memory.db")}; the file is unchanged. 1 line could not be imported (line 2: it is not JSON (cut off or damaged)).`,
     });
     await calls(["--file", official], ["delete_entities", { entityNames: ["Ada"] }]);
-    const [stats, graph] = await calls(
-      ["--file", official],
-      ["memory_stats", {}],
-      ["read_graph", {}],
-    );
+    const [graph] = await calls(["--file", official], ["read_graph", {}]);
     expect(graph?.text).not.toContain("Ada");
-    expect(JSON.parse(stats?.text ?? "")).toMatchObject({
-      imported_from: { path: official, entities: 2, relations: 1, rejected: 1 },
-    });
     expect([await digest(official), (await stat(official)).mtimeMs]).toEqual(before);
-  });
-
-  it("that another program still writes to can be imported again", async () => {
-    const official = join(folder, "memory.jsonl");
-    const line = (name: string) =>
-      `{"type":"entity","name":"${name}","entityType":"t","observations":[]}\n`;
-    await writeFile(official, line("Ada"));
-    const [, second] = await calls(
-      ["--file", official],
-      ["memory_stats", {}],
-      ["memory_stats", {}],
-    );
-    expect(second?.text).not.toContain("notice");
-    await writeFile(official, line("Ada") + line("Bo"));
-    const [imported] = await calls(["--file", official], ["import_graph", { path: official }]);
-    expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1, duplicates: 1 });
-  });
-
-  it("is offered to an empty space with another name, which does not import it automatically", async () => {
-    const official = join(folder, "memory.jsonl");
-    await writeFile(
-      official,
-      '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n',
-    );
-    const args = ["--file", official, "--space", "work"];
-    const [first, imported, graph] = await calls(
-      args,
-      ["memory_stats", {}],
-      ["import_graph", { path: official }],
-      ["read_graph", {}],
-    );
-    expect(JSON.parse(first?.text ?? "")).toMatchObject({
-      total: { entities: 0 },
-      notice: expect.stringContaining(`${official} was not imported`),
-    });
-    expect(JSON.parse(imported?.text ?? "")).toMatchObject({ entities: 1 });
-    expect(JSON.parse(graph?.text ?? "")).toMatchObject({ entities: [{ name: "Ada" }] });
-    expect((await calls(args, ["memory_stats", {}]))[0]?.text).not.toContain("notice");
-  });
-
-  it("at the official default place is offered to an empty memory, and can be imported from there", async () => {
-    const place = join(
-      folder,
-      "_npx",
-      "abc",
-      "node_modules/@modelcontextprotocol/server-memory/dist",
-    );
-    await mkdir(place, { recursive: true });
-    const official = join(place, "memory.jsonl");
-    await writeFile(
-      official,
-      '{"type":"entity","name":"Ada","entityType":"t","observations":[]}\n',
-    );
-    const env = {
-      npm_config_cache: folder,
-      XDG_DATA_HOME: folder,
-      LOCALAPPDATA: folder,
-      HOME: folder,
-    };
-    const server = await startServer([], { env });
-    const offer = JSON.parse((await server.call("read_graph", {})).text);
-    expect(offer.notice).toContain(`left one at ${official}`);
-    expect((await server.call("import_graph", { path: join(folder, "other.jsonl") })).isError).toBe(
-      true,
-    );
-    expect(JSON.parse((await server.call("import_graph", { path: official })).text)).toMatchObject({
-      entities: 1,
-    });
-    await server.stop();
-    const again = await startServer([], { env });
-    expect(JSON.parse((await again.call("read_graph", {})).text).notice).toBeUndefined();
-    await again.stop();
   });
 
   it("is imported once by processes that start at the same time", async () => {
@@ -287,7 +205,6 @@ describe("an official file", () => {
     for (const { text } of stats)
       expect(JSON.parse(text)).toMatchObject({
         total: { entities: 500, observations: 500 },
-        last_change: { change_id: 1 },
       });
     await Promise.all(servers.map((one) => one.stop()));
   });
@@ -361,9 +278,7 @@ describe("confirmations", () => {
       arguments: { entityNames: ["A"], hard: true },
     });
     expect(done.isError).not.toBe(true);
-    expect(asked).toEqual([
-      'Permanently erase 1 entity from memory: "A", with 1 observation, 0 relations?',
-    ]);
+    expect(asked).toEqual(['Permanently erase 1 entity, 1 observation from memory: "A"?']);
     await close();
   });
 });

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
@@ -11,7 +11,7 @@ import { someOf } from "../../../vitest.long.ts";
 import { searchNodes } from "../src/graph/search/search.ts";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import type { Store } from "../src/graph/store/store.ts";
-import { BIN, startServer } from "./process.ts";
+import { startServer } from "./process.ts";
 import { budget, create, entity, forget } from "./stores/help.ts";
 
 let folder = "";
@@ -172,30 +172,12 @@ it("a damaged index of a read-only file is reported, and the other tools work", 
   await chmod(folder, 0o755);
 });
 
-it("a missing file of the server is named in each answer and on stderr", async () => {
-  const copy = join(folder, "dist");
-  await cp(dirname(BIN), copy, { recursive: true });
-  await writeFile(join(folder, "package.json"), '{"type":"module"}');
-  await rm(join(copy, "graph.worker.js"));
-  const server = await startServer(["--file", file], { bin: join(copy, "bin.js") });
-  for (let call = 0; call < 2; call++) {
-    const { isError, text } = await server.call("memory_stats", {});
-    expect(isError).toBe(true);
-    expect(text).toMatch(
-      /^The memory thread could not start \(Cannot find module .*graph\.worker\.js.*\nInstall/,
-    );
-    expect(text).not.toContain("Repeat");
-  }
-  expect(server.stderr()).toMatch(/warning: .*graph\.worker\.js/);
-  await server.stop();
-});
-
 it("a file that another program has locked is named, and used once it is free", async () => {
   await (await filled()).close();
   const locking = `
     const db = new (require(${JSON.stringify(createRequire(import.meta.url).resolve("better-sqlite3"))}))(${JSON.stringify(file)});
     db.pragma("locking_mode = EXCLUSIVE");
-    db.exec("BEGIN IMMEDIATE; UPDATE meta SET value = value; COMMIT");
+    db.exec("BEGIN IMMEDIATE; UPDATE changes SET hard = hard; COMMIT");
     console.log("locked");
     process.stdin.resume();
   `;

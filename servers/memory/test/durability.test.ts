@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
+import { searchNodes } from "../src/graph/search/search.ts";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
 
@@ -103,7 +104,9 @@ describe("no acknowledged write is lost", () => {
     // Index and rows agree: acknowledged writes are also found, and the file is intact.
     const store = await openSqliteStore(file);
     const last = acknowledged.at(-1) ?? "";
-    expect(await store.read((reader) => reader.lookUp(last))).toMatchObject({ as: "word" });
+    expect(
+      (await searchNodes(store, { query: last, limit: 5, budget: 20_000 })).entities,
+    ).toMatchObject([{ name: last }]);
     await store.close();
     const { default: Sqlite } = await import("better-sqlite3");
     const db = new Sqlite(file);

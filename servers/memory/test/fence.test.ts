@@ -73,3 +73,62 @@ it("shows facts of the person whom a question names, however often others mentio
     "met Alex in session 35, in June",
   );
 });
+
+it("answers about a person with that person's facts, and mostly with facts", async () => {
+  const people = ["Yuki", "Mira", "Tomas", "Ines", "Karl", "Lena", "Omar", "Petra", "Rosa"];
+  const things = ["coffee", "chess", "the cello", "cycling", "old maps"];
+  await call("create_entities", {
+    entities: people.map((name, at) => ({
+      name,
+      entityType: "person",
+      observations: [
+        `birthday is on ${at + 3} ${MONTHS[at]}`,
+        `works as a ${["nurse", "teacher", "baker", "pilot"][at % 4]} in the old town`,
+        ...things.map(
+          (thing, index) =>
+            `likes ${thing}, and has for ${at + index + 2} years, mostly on weekends with friends from the club`,
+        ),
+        ...things.map(
+          (thing, index) =>
+            `talked about ${thing} with ${people[(at + index) % 9]} at the summer party, and wants to go on with that`,
+        ),
+      ],
+    })),
+  });
+  const birthdays = await call("search_nodes", { query: "When is the birthday of Yuki?" });
+  const { entities } = birthdays as { entities: { name: string; observations: string[] }[] };
+  expect(entities[0]).toMatchObject({ name: "Yuki" });
+  expect(entities[0]?.observations[0]).toBe("birthday is on 3 January");
+  // Others have only the word "birthday".
+  expect(JSON.stringify(entities.slice(1))).not.toContain("birthday");
+  let [facts, characters] = [0, 0];
+  for (const query of [
+    "What does Mira like?",
+    "Who is a pilot?",
+    "When is Karl's birthday?",
+    "Where does Rosa work?",
+    "What did Omar say about chess?",
+    "cello",
+    "Does Lena like old maps?",
+    "Who talked with Tomas?",
+    "Petra",
+    "the old town",
+  ]) {
+    const answer = await call("search_nodes", { query });
+    const size = JSON.stringify(answer).length;
+    expect(size, query).toBeLessThanOrEqual(2_100);
+    characters += size;
+    for (const { observations } of answer.entities as { observations: string[] }[])
+      facts += observations.join("").length;
+  }
+  // Two in three characters, even where nine people have one short fact each.
+  expect(facts / characters).toBeGreaterThan(0.65);
+});
+
+it("lists the newest for a question about what is new", async () => {
+  await call("create_entities", {
+    entities: [{ name: "Ferry", entityType: "ship", observations: ["leaves at noon now"] }],
+  });
+  for (const query of ["What is new?", "What happened last week?", ""])
+    expect(await shown(query, "Ferry"), query).toEqual(["leaves at noon now"]);
+});

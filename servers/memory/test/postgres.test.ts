@@ -1,9 +1,11 @@
-import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { connectInMemory, connectStdio } from "@refmcp/testing";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Memory } from "../src/graph/thread/memory.ts";
+import { openNodes } from "../src/graph/read/nodes.ts";
+import { openPostgresStore } from "../src/graph/store/postgres-store.ts";
+import { storeOfCall } from "../src/graph/store/store.ts";
+import { createEntities } from "../src/graph/write/entities.ts";
 import { server } from "../src/server.ts";
 import { BIN } from "./process.ts";
 
@@ -13,7 +15,9 @@ const fact = (name: string, observations: string[] = []) => ({
 
 /** Calls memory_stats of a server in this process and returns its text. */
 async function statsOf(store: string): Promise<string> {
-  const { client, close } = await connectInMemory(server, { args: ["--store", store] });
+  const { client, close } = await connectInMemory(server, {
+    args: ["--store", store, "--toolsets", "all"],
+  });
   const result = await client.callTool({ name: "memory_stats", arguments: {} });
   await close();
   const [block] = result.content;
@@ -28,17 +32,14 @@ describe("PostgreSQL", () => {
   afterAll(() => postgres?.stop());
 
   it("ends the statements of cancelled calls, even if all connections wait for a lock", async () => {
-    const engine = new Memory(
-      { kind: "postgres", space: "s", url: postgres.url },
-      createPathGuard(new DirectoryAllowlist({ configured: [], mode: "off" })),
-    );
+    const store = await openPostgresStore(postgres.url, "s");
     // Two connections: a transaction keeps its first view of pg_stat_activity.
     const locking = new Client({ connectionString: postgres.url });
     const watching = new Client({ connectionString: postgres.url });
     try {
       await locking.connect();
       await watching.connect();
-      const stats = () => engine.run("memoryStats", ["s"]);
+      const stats = () => store.read((reader) => reader.counts());
       await stats();
       const waiting = async () =>
         (
@@ -49,36 +50,30 @@ describe("PostgreSQL", () => {
       await locking.query("BEGIN; LOCK TABLE refmcp_memory_s.entities IN ACCESS EXCLUSIVE MODE");
       const controller = new AbortController();
       const entities = fact("never").entities;
+      const call = storeOfCall(store, controller.signal);
+      const facts = { on_conflict: "skip", action: "create_entities" } as const;
       const calls = [
-        engine.run(
-          "createEntities",
-          [entities, { on_conflict: "skip", action: "create_entities" }],
-          {
-            signal: controller.signal,
-          },
-        ),
-        ...["a", "b", "c"].map((name) =>
-          engine.run("entityRecord", [name], { signal: controller.signal }),
-        ),
+        createEntities(call, entities, facts),
+        ...["a", "b", "c"].map((name) => openNodes(call, { names: [name], budget: 1_000 })),
       ];
       const ended = Promise.allSettled(calls);
       await expect.poll(waiting).toBe(calls.length);
-      controller.abort();
+      controller.abort(new Error("cancelled"));
       // The lock is still held, so only the cancellation can end them.
       for (const result of await ended)
-        expect(result).toMatchObject({ status: "rejected", reason: { kind: "cancelled" } });
+        expect(result).toMatchObject({ status: "rejected", reason: { message: "cancelled" } });
       expect(await waiting()).toBe(0);
       await locking.query("ROLLBACK");
-      expect(await stats()).toMatchObject({ total: { entities: 0 } });
+      expect(await stats()).toMatchObject({ entities: 0 });
     } finally {
       await locking.end();
       await watching.end();
-      await engine.close();
+      await store.close();
     }
   });
 
   it("serves two processes from one graph, and never shows the password", async () => {
-    const first = await connectStdio(BIN, { args: ["--store", postgres.url] });
+    const first = await connectStdio(BIN, { args: ["--store", postgres.url, "--toolsets", "all"] });
     const second = await connectStdio(BIN, {
       era: "legacy",
       env: { REFMCP_MEMORY_STORE: postgres.url },
@@ -92,10 +87,10 @@ describe("PostgreSQL", () => {
       arguments: { names: ["shared"] },
     });
     expect(found.structuredContent).toMatchObject({
-      entities: [{ observations: ["a NUL \0 inside"] }],
+      entities: [{ observations: ["a NUL \ufffd inside"] }],
     });
     const stats = await first.client.callTool({ name: "memory_stats", arguments: {} });
-    expect(stats.structuredContent).toMatchObject({ store: "postgres", total: { entities: 1 } });
+    expect(stats.structuredContent).toMatchObject({ total: { entities: 1 } });
     const { password } = new URL(postgres.url);
     await first.close();
     await second.close();

@@ -29,7 +29,7 @@ export async function startServer(
   { command = [process.execPath], env = {}, bin = BIN }: StartOptions = {},
 ): Promise<ServerProcess> {
   const [program = process.execPath, ...before] = command;
-  const child = spawn(program, [...before, bin, ...args], {
+  const child = spawn(program, [...before, bin, "--toolsets", "all", ...args], {
     stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, ...env },
   });

@@ -36,6 +36,8 @@ export async function session({ prepare, ...options }: SessionOptions = {}): Pro
     join(folder, "memory.db"),
     "--root",
     folder,
+    "--toolsets",
+    "all",
     ...(options.args ?? []),
     ...(more ?? []),
   ];

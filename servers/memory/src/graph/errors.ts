@@ -5,10 +5,6 @@ import { errorsOf, sized, ToolError } from "@refmcp/boundary/answer";
 export const failure = errorsOf({
   exists: ["conflict"],
   unknown_entity: ["not_found"],
-  not_started: [
-    "unavailable",
-    "Install this server again: one of its files may be missing or damaged.",
-  ],
   foreign: ["unavailable", "It was not changed. Choose another file with --file."],
   damaged: [
     "unavailable",

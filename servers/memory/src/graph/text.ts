@@ -1,3 +1,8 @@
+/** A text as every store keeps it: NUL and half a surrogate pair become U+FFFD. */
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
 /** Letters that Unicode does not decompose, and their plain substitutes. */
 const PLAIN: Readonly<Record<string, string>> = {
   ß: "ss",
@@ -18,8 +23,8 @@ const ACCENTS = /[\u0300-\u036f\u0591-\u05c7\u064b-\u0652]+/g;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]+/g;
 
 /**
- * Text as compared in a search: lower case, without accents, compatibility forms unified (full width,
- * ligatures), control characters as spaces. Both stores index this form, so that both find the same.
+ * Text as compared in a search: lower case, without accents, compatibility forms unified (full width, ligatures),
+ * control characters as spaces. Both stores index this form, so that both find the same.
  */
 export function fold(text: string): string {
   // Nearly all names and many facts are ASCII, where the rest has no effect.
@@ -39,16 +44,11 @@ const UNSPACED =
   /[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]\p{M}*/gu;
 
 /**
- * A folded text as both stores index it: characters of scripts without spaces become separate words, so that
- * any run of them is found as a phrase.
+ * A folded text as both stores index it: characters of scripts without spaces become separate words, so that any run of
+ * them is found as a phrase.
  */
 export function spaced(folded: string): string {
   return folded.replace(UNSPACED, " $& ");
-}
-
-/** Whether a text has characters of scripts without spaces. */
-export function isUnspaced(text: string): boolean {
-  return text.search(UNSPACED) >= 0;
 }
 
 /** The words of a folded text: runs of letters, marks and digits. */
@@ -56,8 +56,13 @@ export function wordsOf(folded: string): string[] {
   return folded.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
 }
 
+/** A folded name as indexed for completion and suggestions, truncated. */
+export function foldedName(name: string): string {
+  return fold(name).slice(0, 200).toWellFormed();
+}
+
 /** Words without meaning for a search, in English and a few other languages. */
-const STOP_WORDS = new Set(
+const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about an and any are as at be been being but by can could did do does for from had has have he her hers him his
   how i if in into is it its me my of on or our ours she should so than that the their them then there these they this
   those to us was we were what when where which who whom whose why will with would you your yours
@@ -65,90 +70,7 @@ const STOP_WORDS = new Set(
   quand dans avec el los las cual cuando donde quien una para por`.split(/\s+/u),
 );
 
-/** Created for the first query that needs it, because that takes 8 ms of CPU time. */
-let segmenter: Intl.Segmenter | undefined;
-
-/**
- * The distinct words of a query, folded, without stop words unless there are no others. Text without spaces is split by
- * Unicode's dictionary (UAX 29); punctuation stays with its word (`node.js`) or is separate (`%`).
- */
-export function queryWords(query: string): string[] {
-  const words = fold(query)
-    .split(/\s+/u)
-    .flatMap((piece) => {
-      if (spaced(piece) !== piece) {
-        segmenter ??= new Intl.Segmenter(undefined, { granularity: "word" });
-        return [...segmenter.segment(piece)].flatMap((part) =>
-          part.isWordLike === true ? part.segment : [],
-        );
-      }
-      const word = piece.replace(/^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$|['’]s\W*$/gu, "");
-      return word === "" ? piece : word;
-    })
-    .filter((word) => word !== "" && !/^\p{scx=Hira}$/u.test(word));
-  const different = [...new Set(words)];
-  const meaningful = different.filter(
-    (word) => !STOP_WORDS.has(word) && !/^[?!.,;:…–-]+$/.test(word),
-  );
-  return meaningful.length === 0 ? different : meaningful;
-}
-
-/** A word without common English endings, as a prefix of its other forms. The indexes have real stemmers. */
-export function stemOf(word: string): string {
-  const stem = word.replace(/(?:ies|ing|ed|es|s|e|y)$/, "");
-  return stem.length < 3 ? word : stem;
-}
-
-/**
- * The forms of a word to compare with stems in an index, if nothing contains it unchanged. None for numbers and codes: one with
- * another digit is a different one.
- */
-export function nearForms(word: string): string[] {
-  if (/\p{N}/u.test(word)) return [];
-  const stem = stemOf(word);
-  return stem === word || stem.length < 5 ? [word] : [word, stem];
-}
-
-/** How many letters at the beginning of a word `typosOf` changes. */
-export const TYPO_LETTERS = 2;
-
-/**
- * Spellings of a word with one typo in its first letters: a letter omitted, swapped with the next, replaced or inserted. The
- * alphabet is that of the first letter: blocks of 32 code points contain a to z, and а to я.
- */
-export function typosOf(word: string): string[] {
-  const block = (word.codePointAt(0) ?? 0) & ~31;
-  const letters = Array.from({ length: 32 }, (_, index) => String.fromCodePoint(block + index));
-  return Array.from({ length: TYPO_LETTERS }, (_, at) => {
-    const [before, letter, rest] = [word.slice(0, at), word.slice(at, at + 1), word.slice(at + 1)];
-    const swapped = before + rest.slice(0, 1) + letter + rest.slice(1);
-    return [
-      before + rest,
-      swapped,
-      ...letters.flatMap((one) => [before + one + rest, before + one + letter + rest]),
-    ];
-  }).flat();
-}
-
-/** A folded name as indexed for completion and suggestions, truncated. */
-export function foldedName(name: string): string {
-  return fold(name).slice(0, 200).toWellFormed();
-}
-
-const MAX_SNIPPET = 280;
-
-/**
- * The part of a text around the first of the stems in it, with `…` where text is omitted; a short text in full.
- */
-export function snippet(text: string, stems: readonly string[]): string {
-  if (text.length <= MAX_SNIPPET) return text;
-  const folded = fold(text);
-  const found = stems.map((stem) => folded.indexOf(stem)).filter((at) => at >= 0);
-  // Folding moves positions slightly, which does not matter for a snippet.
-  const at =
-    found.length === 0 ? 0 : Math.round((Math.min(...found) / folded.length) * text.length);
-  const start = Math.max(0, Math.min(at - Math.floor(MAX_SNIPPET / 3), text.length - MAX_SNIPPET));
-  const end = start + MAX_SNIPPET;
-  const middle = text.slice(start, end).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-  return `${start > 0 ? "…" : ""}${middle}${end < text.length ? "…" : ""}`;
+/** Whether a folded word says nothing about what a text is about. */
+export function isStopWord(word: string): boolean {
+  return STOP_WORDS.has(word);
 }

@@ -4,6 +4,9 @@ export type Entity = Readonly<Record<"name" | "entityType", string>> & {
 };
 export type Relation = Readonly<Record<"from" | "to" | "relationType", string>>;
 
+/** What a row is. */
+export type Kind = "entity" | "observation" | "relation";
+
 /** An entity in a store. Times are milliseconds since 1970. */
 export interface EntityRow {
   readonly id: number;
@@ -30,8 +33,8 @@ export interface ObservationRow {
 }
 
 /**
- * Which observations are wanted: `current` ones, `kept` ones (also those that were superseded), or `all` (also those that were
- * softly deleted).
+ * Which observations are wanted: `current` ones, `kept` ones (also those that were superseded), or `all` (also those
+ * that were softly deleted).
  */
 export type Which = "current" | "kept" | "all";
 
@@ -43,35 +46,6 @@ export interface RelationRow {
   readonly to: string;
   readonly type: string;
   readonly removedBy: number | null;
-}
-
-/** What a row is. */
-export type Kind = "entity" | "observation" | "relation";
-
-/** What a change did to one row; `restore` undoes a `remove`, `revive` a `supersede`. */
-export type ItemOp =
-  | "add"
-  | "remove"
-  | "restore"
-  | "rename"
-  | "retype"
-  | "move"
-  | "supersede"
-  | "revive";
-
-/**
- * One row that a change affected; `rename`, `retype` and `move` have its value before and after; `supersede` has after, and
- * `revive` before, the time and the id of the replacement.
- */
-export interface ChangeItem {
-  readonly kind: Kind;
-  readonly op: ItemOp;
-  readonly rowId: number;
-  /** The entity that the row is or belongs to; a relation belongs to two. */
-  readonly entityId: number;
-  readonly otherId: number | null;
-  readonly before: string | null;
-  readonly after: string | null;
 }
 
 /** The tool and source of a change. */
@@ -86,7 +60,7 @@ export interface ChangeFacts {
   readonly hard?: boolean;
 }
 
-/** A journaled change. */
+/** A change in the journal. */
 export interface ChangeRow {
   readonly id: number;
   /** Milliseconds since 1970. */
@@ -100,34 +74,24 @@ export interface ChangeRow {
   readonly undoneBy: number | null;
   /** Whether rows were permanently erased, so that it cannot be undone. */
   readonly hard: boolean;
+  /** What it did, for people: `2 entities, 3 observations added; 1 relation deleted`. */
+  readonly summary: string;
+}
+
+/** What a change did to one row. */
+export interface JournalRow {
+  readonly id: number;
+  readonly kind: Kind;
+  readonly rowId: number;
+  /** The entity that the row is or belongs to; a relation belongs to two, and a moved row left one. */
+  readonly entityId: number;
+  readonly otherId: number | null;
+  /** The columns that changed, as JSON; null if the row was added. */
+  readonly before: string | null;
+  readonly after: string;
 }
 
 export type Counts = Readonly<Record<"entities" | "observations" | "relations", number>>;
-
-/** How the search index contains a word of a query. */
-export interface IndexedWord {
-  readonly word: string;
-  /**
-   * `word`: as a word or the beginning of one; `part`: inside words; `sign`: as characters that are not a word; `near`: not at
-   * all, but there are words a few letters away.
-   */
-  readonly as: "word" | "part" | "sign" | "near";
-  /** The query in the store's syntax. */
-  readonly query: string;
-  /** Its forms, as they begin in folded texts. */
-  readonly stems: readonly string[];
-  /** How many rows of the index have it, up to `MAX_COUNTED`. */
-  readonly count: number;
-}
-
-/** A word with its weight in a rank: higher if fewer rows have it (the IDF of BM25). */
-export interface WeightedWord extends IndexedWord {
-  readonly weight: number;
-  /** Whether it is so common that it selects no rows if the query has a rarer word. */
-  readonly isCommon: boolean;
-}
-
-export type Direction = "out" | "in" | "both";
 
 /** Filters of a search: entity types, and times of change (milliseconds since 1970). */
 export interface Within {
@@ -139,9 +103,4 @@ export interface Within {
 /** The ids of rows, in order. */
 export function idsOf(rows: readonly { readonly id: number }[]): number[] {
   return rows.map(({ id }) => id);
-}
-
-/** How much a word counts that `count` of `total` rows have (the IDF of BM25). */
-export function rarityOf(count: number, total: number): number {
-  return Math.log(1 + Math.max(0, total - count + 0.5) / (count + 0.5));
 }

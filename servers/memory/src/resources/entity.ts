@@ -1,7 +1,10 @@
 import { resource } from "../context.ts";
-import { foldedName } from "../graph/text.ts";
+import { namesBeginning } from "../graph/read/names.ts";
+import { openNodes } from "../graph/read/nodes.ts";
 
 const LISTED = 50;
+/** Characters: a resource may be larger than a tool's answer. */
+const BUDGET = 1_000_000;
 
 export default resource({
   uriTemplate: "memory://entity/{name}",
@@ -10,10 +13,10 @@ export default resource({
   description:
     "Everything stored about one entity, with times and sources. The name is percent-encoded.",
   mimeType: "application/json",
-  read: async ({ name }, memory) =>
-    JSON.stringify(await memory.run("entityRecord", [name]), undefined, 2),
-  async list(memory) {
-    const latest = await memory.run("latestEntities", [LISTED]);
+  read: async ({ name }, { store }) =>
+    JSON.stringify(await openNodes(store, { names: [name], history: true, budget: BUDGET })),
+  async list({ store }) {
+    const latest = await store.read((reader) => reader.recentEntities({}, LISTED));
     return {
       resources: latest.map(({ name, type }) => ({
         uri: `memory://entity/${encodeURIComponent(name)}`,
@@ -24,9 +27,5 @@ export default resource({
       })),
     };
   },
-  complete: { name: (value, memory) => memory.run("namesBeginning", [foldedName(value), 50]) },
-  watch: ({ name }, memory, changed) =>
-    memory.watch.listen((touched) => {
-      if (touched === "all" || touched.has(name)) changed();
-    }),
+  complete: { name: (value, { store }) => namesBeginning(store, value, 50) },
 });

@@ -1,4 +1,5 @@
 import { resource } from "../context.ts";
+import { readGraph } from "../graph/read/graph.ts";
 
 /** Characters: a resource may be larger than a tool's answer. */
 const BUDGET = 1_000_000;
@@ -7,19 +8,10 @@ export default resource({
   uri: "memory://knowledge-graph",
   name: "knowledge-graph",
   title: "Knowledge graph",
-  description:
-    "All entities and relations; for a very large graph only the first part, with a note.",
+  description: "All entities and relations; of a very large graph the first names and counts.",
   mimeType: "application/json",
-  async read(memory) {
-    const graph = await memory.run("readGraph", [
-      { detail: "full", limit: 100_000, budget: BUDGET },
-    ]);
-    const { next_cursor, note, ...rest } = graph;
-    const more =
-      next_cursor === undefined
-        ? {}
-        : { note: "Only the first part; export_graph writes all of it to a file." };
-    return JSON.stringify({ ...rest, ...more }, undefined, 2);
+  async read({ store }) {
+    const { next_cursor: _, ...graph } = await readGraph(store, { limit: 100_000, budget: BUDGET });
+    return JSON.stringify(graph);
   },
-  watch: (memory, changed) => memory.watch.listen(() => changed()),
 });

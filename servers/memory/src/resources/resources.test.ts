@@ -1,10 +1,9 @@
 import type { Era } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { startServer } from "../../test/process.ts";
 import { circle, session } from "../../test/session.ts";
 
 describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
-  it("show the graph, an entity, the journal and the numbers", async () => {
+  it("show the graph and an entity", async () => {
     const { connected } = await circle({ era });
     const { client } = connected;
     const read = async (uri: string) => {
@@ -16,14 +15,8 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
       relations: [{ from: "Ada" }, { from: "Bo" }],
     });
     expect(JSON.parse((await read("memory://entity/Ada")).text)).toMatchObject({
-      name: "Ada",
-      created_at: expect.stringMatching(/Z$/),
-      observations: [{ content: "Ada likes tea", at: expect.stringMatching(/Z$/) }],
+      entities: [{ name: "Ada", observations: ["Ada likes tea"] }],
       relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
-    });
-    expect(JSON.parse((await read("memory://recent")).text).changes).toHaveLength(2);
-    expect(JSON.parse((await read("memory://stats")).text)).toMatchObject({
-      total: { entities: 3 },
     });
     await expect(client.readResource({ uri: "memory://entity/Nobody" })).rejects.toMatchObject({
       code: -32602,
@@ -48,24 +41,5 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     expect(completion.values).toEqual(["Zoë/é", "Zola"]);
     const uri = `memory://entity/${encodeURIComponent("Zoë/é")}`;
     expect((await connected.client.readResource({ uri })).contents).toHaveLength(1);
-  });
-
-  it("notify subscribers of writes by another process, and of an entity only if it changed", async () => {
-    const { connected, folder } = await circle({ era });
-    const updated: string[] = [];
-    connected.client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-      updated.push(params.uri);
-    });
-    const uris = ["memory://knowledge-graph", "memory://entity/Ada", "memory://entity/Bo"];
-    if (era === "legacy") for (const uri of uris) await connected.client.subscribeResource({ uri });
-    else await connected.client.listen({ resourceSubscriptions: uris });
-    const other = await startServer(["--file", `${folder}/memory.db`]);
-    await other.call("add_observations", {
-      observations: [{ entityName: "Ada", contents: ["new"] }],
-    });
-    await expect
-      .poll(() => [...updated].sort())
-      .toEqual(["memory://entity/Ada", "memory://knowledge-graph"]);
-    await other.stop();
   });
 });

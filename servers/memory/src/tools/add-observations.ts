@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { count, factsOf, list, source, tool } from "../context.ts";
+import { addObservations } from "../graph/write/observations.ts";
 
 export default tool({
   name: "add_observations",
   title: "Add observations",
   description:
     "Add facts to existing entities; duplicates are skipped. If a fact changed, pass the old one in replaces: it stays in the history of open_nodes.",
+  toolset: "memory",
   effect: "add",
   idempotent: true,
   input: z.strictObject({
@@ -29,5 +31,5 @@ export default tool({
     change_id: count.optional(),
   }),
   run: ({ observations, source: from }, memory, call) =>
-    memory.run("addObservations", [observations, factsOf("add_observations", from)], call),
+    addObservations(memory.of(call), observations, factsOf("add_observations", from)),
 });

@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { count, entity, factsOf, list, source, tool } from "../context.ts";
+import { createEntities } from "../graph/write/entities.ts";
 
 export default tool({
   name: "create_entities",
   title: "Create entities",
   description:
     "Create entities (people, projects, things) with observations. Names are unique: call search_nodes first. For existing entities, call add_observations.",
+  toolset: "memory",
   effect: "add",
   idempotent: true,
   input: z.strictObject({
@@ -27,9 +29,8 @@ export default tool({
     change_id: count.optional(),
   }),
   run: ({ entities, on_conflict, source: from }, memory, call) =>
-    memory.run(
-      "createEntities",
-      [entities, { on_conflict, ...factsOf("create_entities", from) }],
-      call,
-    ),
+    createEntities(memory.of(call), entities, {
+      on_conflict,
+      ...factsOf("create_entities", from),
+    }),
 });

@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { count, factsOf, list, relation, relationInput, source, tool } from "../context.ts";
+import { createRelations } from "../graph/write/relations.ts";
 
 export default tool({
   name: "create_relations",
   title: "Create relations",
   description:
     "Create relations between entities by their names; relationType in active voice: works at.",
+  toolset: "memory",
   effect: "add",
   idempotent: true,
   input: z.strictObject({
@@ -21,9 +23,8 @@ export default tool({
     change_id: count.optional(),
   }),
   run: ({ relations, on_missing, source: from }, memory, call) =>
-    memory.run(
-      "createRelations",
-      [relations, { on_missing, ...factsOf("create_relations", from) }],
-      call,
-    ),
+    createRelations(memory.of(call), relations, {
+      on_missing,
+      ...factsOf("create_relations", from),
+    }),
 });

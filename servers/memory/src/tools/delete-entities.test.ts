@@ -22,7 +22,7 @@ it("deletes with counts, can be undone, and asks before erasing", async () => {
   expect(questions).toEqual([]);
   await failure("delete_entities", { entityNames: ["Bo"], hard: true });
   expect(questions).toEqual([
-    'Permanently erase 1 entity from memory: "Bo", with 1 observation, 2 relations?',
+    'Permanently erase 1 entity, 1 observation, 2 relations from memory: "Bo"?',
   ]);
   expect(await data("open_nodes", { names: ["Bo"] })).toMatchObject({ entities: [{ name: "Bo" }] });
 });

@@ -1,11 +1,13 @@
 import * as z from "zod";
 import { deleting, deletion, factsOf, hard, list, tool } from "../context.ts";
+import { deleteObservations } from "../graph/write/remove.ts";
 
 export default tool({
   name: "delete_observations",
   title: "Delete observations",
   description:
     "Delete facts by their exact text (open_nodes shows it); undo_memory_change restores them.",
+  toolset: "memory",
   ...deletion,
   input: z.strictObject({
     deletions: list(
@@ -18,6 +20,6 @@ export default tool({
   }),
   run: ({ deletions, hard: isHard }, memory, call) =>
     deleting(call, factsOf("delete_observations"), isHard, (options) =>
-      memory.run("deleteObservations", [deletions, options], call),
+      deleteObservations(memory.of(call), deletions, options),
     ),
 });

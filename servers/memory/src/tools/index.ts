@@ -6,7 +6,6 @@ import deleteEntities from "./delete-entities.ts";
 import deleteObservations from "./delete-observations.ts";
 import deleteRelations from "./delete-relations.ts";
 import exportGraph from "./export-graph.ts";
-import findRelated from "./find-related.ts";
 import importGraph from "./import-graph.ts";
 import memoryStats from "./memory-stats.ts";
 import openNodes from "./open-nodes.ts";
@@ -24,7 +23,6 @@ export const tools = [
   deleteObservations,
   deleteRelations,
   exportGraph,
-  findRelated,
   importGraph,
   memoryStats,
   openNodes,

@@ -1,12 +1,14 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { entity, relation, tool } from "../context.ts";
+import { openNodes } from "../graph/read/nodes.ts";
 
 export default tool({
   name: "open_nodes",
   title: "Open nodes",
   description:
-    "Read entities by exact name: all observations, oldest first, with their relations. learned gives time and source, once if all are equal. To find names, call search_nodes.",
+    "Read entities by exact name: all observations, oldest first, with their relations. learned gives day and source: once if all are equal, 3x for three in a row. To find names, call search_nodes.",
+  toolset: "memory",
   effect: "read",
   view: "graph",
   input: z.strictObject({
@@ -23,6 +25,5 @@ export default tool({
     relations: z.array(relation),
     next_cursor: z.string().optional(),
   }),
-  run: ({ names, depth, history, cursor }, memory, call) =>
-    memory.text("openNodes", [{ names, depth, history, cursor, budget: call.budget }], call),
+  run: (input, memory, call) => openNodes(memory.of(call), { ...input, budget: call.budget }),
 });

@@ -9,7 +9,7 @@ it("lists the journal in pages, newest first", async () => {
       change_id: 2,
       action: "create_relations",
       summary: "2 relations added",
-      names: ["Ada", "Bo"],
+      names: ["Ada", "Bo", "Cy"],
       at: expect.stringMatching(/^\d{4}-.*Z$/),
     },
   ]);

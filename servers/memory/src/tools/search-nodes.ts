@@ -1,12 +1,14 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { count, entity, relation, timeOf, tool } from "../context.ts";
+import { searchNodes } from "../graph/search/search.ts";
 
 export default tool({
   name: "search_nodes",
   title: "Search nodes",
   description:
-    "Search names, types and observations, best match first. Not every word has to match: add synonyms and words of the memory's language. open_nodes returns an entity in full.",
+    "Search names, types and observations, best match first. Not every word has to match: add synonyms and words of the memory's language. learned gives days; the one of the whole answer is for entities without their own. open_nodes returns an entity in full.",
+  toolset: "memory",
   effect: "read",
   view: "graph",
   input: z.strictObject({
@@ -35,6 +37,6 @@ export default tool({
   }),
   run({ since, until, ...search }, memory, call) {
     const times = { since: timeOf(since, "since"), until: timeOf(until, "until") };
-    return memory.text("searchNodes", [{ ...search, ...times, budget: call.budget }], call);
+    return searchNodes(memory.of(call), { ...search, ...times, budget: call.budget });
   },
 });

@@ -14,7 +14,7 @@ it("renames, retypes and merges, all or nothing", async () => {
       },
     ],
   });
-  expect(await data("find_related", { name: "Bo", depth: 1 })).toMatchObject({
+  expect(await data("open_nodes", { names: ["Bo"] })).toMatchObject({
     relations: [
       { from: "Countess", to: "Bo" },
       { from: "Bo", to: "Cy" },

@@ -1,10 +1,12 @@
 import * as z from "zod";
 import { count, factsOf, list, tool } from "../context.ts";
+import { updateEntities } from "../graph/write/update.ts";
 
 export default tool({
   name: "update_entities",
   title: "Update entities",
   description: "Rename entities (relations follow), change their types, or merge one into another.",
+  toolset: "memory",
   effect: "change",
   input: z.strictObject({
     updates: list(
@@ -21,5 +23,5 @@ export default tool({
     change_id: count.optional(),
   }),
   run: ({ updates }, memory, call) =>
-    memory.run("updateEntities", [updates, factsOf("update_entities")], call),
+    updateEntities(memory.of(call), updates, factsOf("update_entities")),
 });

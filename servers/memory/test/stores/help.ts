@@ -1,4 +1,8 @@
-import { createEntities, createRelations, type OnConflict } from "../../src/graph/change/create.ts";
+import type { Store } from "../../src/graph/store/store.ts";
+import { exportLines } from "../../src/graph/transfer/export.ts";
+import type { Entity, Relation } from "../../src/graph/types.ts";
+import { createEntities } from "../../src/graph/write/entities.ts";
+import { createRelations } from "../../src/graph/write/relations.ts";
 import {
   type Deleted,
   deleteEntities,
@@ -6,10 +10,7 @@ import {
   deleteRelations,
   type Hard,
   type Question,
-} from "../../src/graph/change/remove.ts";
-import type { Store } from "../../src/graph/store/store.ts";
-import { exportGraph } from "../../src/graph/transfer/export.ts";
-import type { Entity, Relation } from "../../src/graph/types.ts";
+} from "../../src/graph/write/remove.ts";
 
 /** Opens empty stores of one kind, all on real databases. */
 export interface StoreMaker {
@@ -37,7 +38,7 @@ export function relation(from: string, relationType: string, to: string): Relati
 export function create(
   store: Store,
   entities: readonly Entity[],
-  onConflict: OnConflict = "skip",
+  onConflict: "skip" | "merge" | "error" = "skip",
   source?: string,
 ) {
   return createEntities(store, entities, {
@@ -85,14 +86,24 @@ export async function erase(run: (hard: Hard & { action: string }) => Promise<De
 
 /** The graph in lines as the official server writes them: an export without the fields that it does not know. */
 export async function officialLines(store: Store): Promise<string> {
-  const text = await exportGraph(store, "jsonl");
+  const text = await exportLines(store);
   const lines = text === "" ? [] : text.split("\n");
   return lines
     .map((line) => {
-      const { learned: _1, source: _2, superseded: _3, ...known } = JSON.parse(line);
+      const { learned: _1, source: _2, ...known } = JSON.parse(line);
       return JSON.stringify(known);
     })
     .join("\n");
+}
+
+/** How many rows are softly deleted. */
+export function removedCount(store: Store): Promise<number> {
+  const count = (table: string) => `(SELECT count(*) FROM ${table} WHERE removed_by IS NOT NULL)`;
+  const tables = ["entities", "observations", "relations"].map(count);
+  return store.read(async ({ connection }) => {
+    const [row] = await connection.all<{ count: number }>(`SELECT ${tables.join(" + ")} AS count`);
+    return row?.count ?? 0;
+  });
 }
 
 export const budget = 20_000;

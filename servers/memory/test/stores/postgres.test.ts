@@ -2,7 +2,6 @@ import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/test
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../../../../vitest.long.ts";
-import { addObservations } from "../../src/graph/change/create.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
 import { openPostgresStore } from "../../src/graph/store/postgres-store.ts";
 import type { Store } from "../../src/graph/store/store.ts";
@@ -47,17 +46,13 @@ describe("a store in PostgreSQL", () => {
       return rows.length;
     };
     const controller = new AbortController();
-    const stop = {
-      signal: controller.signal,
-      throwIfAborted: () => controller.signal.throwIfAborted(),
-    };
     const slow = "SELECT name FROM entities, (SELECT pg_sleep(59)) slow WHERE name = ?";
     const call = store.write(async (writer) => {
       writer.startChange({ action: "create_entities" });
       await writer.addEntities([{ name: "half", type: "t" }]);
       // A statement of this store's own connection, as a long search is.
       await Reflect.get(writer, "connection").all(slow, "half");
-    }, stop);
+    }, controller.signal);
     const ended = expect(call).rejects.toThrow("the call was cancelled");
     await expect.poll(running).toBe(1);
     controller.abort(new Error("the call was cancelled"));
@@ -69,37 +64,6 @@ describe("a store in PostgreSQL", () => {
     const { entities } = await searchNodes(store, { query: "works", limit: 20, budget });
     expect(entities.map(({ name }) => name)).toEqual(["next"]);
     await store.close();
-  });
-
-  it("upgrades a space of format 2", async () => {
-    const url = postgres?.url ?? "";
-    const store = await openPostgresStore(url, "old");
-    await create(store, [entity("Ada", "person", ["lives in Vienna", "likes tea"])]);
-    await store.close();
-    // What format 2 was: no superseded observations, and an index with a row for each entity.
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    await client.query(`SET search_path TO refmcp_memory_old;
-      DROP INDEX observations_content; DROP TABLE found;
-      ALTER TABLE observations DROP COLUMN superseded_at, DROP COLUMN superseded_by;
-      CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key) WHERE removed_by IS NULL;
-      CREATE TABLE found (entity_id bigint PRIMARY KEY, content text NOT NULL, words tsvector NOT NULL);
-      INSERT INTO found VALUES (1, 'ada person lives in vienna likes tea', to_tsvector('stems', 'ada person lives in vienna likes tea'));
-      CREATE INDEX found_words ON found USING gin (words);
-      UPDATE meta SET value = '2' WHERE key = 'schema_version'`);
-    await client.end();
-    const [upgraded, other] = await Promise.all([
-      openPostgresStore(url, "old"),
-      openPostgresStore(url, "old"),
-    ]);
-    await other.close();
-    const found = async (query: string) =>
-      (await searchNodes(upgraded, { query, limit: 20, budget })).entities.map(({ ids }) => ids);
-    expect(await found("vienna")).toEqual([["#1", "#2"]]);
-    const item = { entityName: "Ada", contents: ["lives in Graz"], replaces: ["lives in Vienna"] };
-    await addObservations(upgraded, [item], { action: "add_observations" });
-    expect(await found("vienna")).toEqual([]);
-    await upgraded.close();
   });
 });
 
@@ -128,16 +92,6 @@ describe("PostgreSQL with few privileges", () => {
       kind: "denied",
       hint: expect.stringContaining("permission to create a schema"),
     });
-  });
-
-  it("finds parts of words by scanning if pg_trgm cannot be installed", async () => {
-    const database = (await postgres?.createDatabase()) ?? "";
-    const url = await stranger(database, "guest");
-    await as(database, "CREATE SCHEMA refmcp_memory_s AUTHORIZATION guest");
-    const store = await openPostgresStore(url, "s");
-    await create(store, [entity("Kaiserschmarrn"), entity("other")]);
-    expect(await store.read((reader) => reader.lookUp("schmarr"))).toMatchObject({ as: "part" });
-    await store.close();
   });
 
   it("is created once by processes that start at the same time", async () => {

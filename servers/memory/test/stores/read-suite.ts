@@ -1,22 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { addObservations } from "../../src/graph/change/create.ts";
-import { openNodes, readGraph } from "../../src/graph/read/read.ts";
-import { findRelated, type RelatedQuery } from "../../src/graph/read/related.ts";
-import { changesAfter, GraphWatch, type Touched } from "../../src/graph/thread/watch.ts";
+import { readGraph } from "../../src/graph/read/graph.ts";
+import { openNodes } from "../../src/graph/read/nodes.ts";
 import type { Entity } from "../../src/graph/types.ts";
-import { budget, create, entity, forget, type Given, relate, relation } from "./help.ts";
+import { addObservations } from "../../src/graph/write/observations.ts";
+import { budget, create, entity, type Given, relate, relation } from "./help.ts";
 
 const many = (count: number): Entity[] =>
   Array.from({ length: count }, (_, index) =>
     entity(`n${index}`, "number", [`is ${index}`, `comes after ${index - 1}`]),
   );
 
-/** A time to the minute. */
-const minute = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\dZ$/);
+const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
 
 export function readSuite(given: Given): void {
-  const read = (cursor?: string, detail: "concise" | "full" = "concise", limit = 500) =>
-    readGraph(given.store, { detail, limit, cursor, budget });
+  const read = (cursor?: string, limit = 500) => readGraph(given.store, { limit, cursor, budget });
   const open = (names: string[], depth = 0, cursor?: string) =>
     openNodes(given.store, { names, depth, cursor, budget });
 
@@ -26,155 +23,52 @@ export function readSuite(given: Given): void {
       await create(given.store, [entity("A", "t", ["one"]), entity("B")]);
       await relate(given.store, [relation("A", "knows", "B")]);
       expect(await read()).toEqual({
-        entities: [{ ...entity("A", "t", ["one"]), learned: [minute] }, entity("B")],
+        entities: [{ ...entity("A", "t", ["one"]), learned: [day] }, entity("B")],
         relations: [relation("A", "knows", "B")],
       });
       const facts = { action: "add_observations", source: "Bo" };
       await addObservations(given.store, [{ entityName: "A", contents: ["two"] }], facts);
       expect((await open(["A"])).entities[0]).toMatchObject({
         observations: ["one", "two"],
-        learned: [minute, expect.stringMatching(/Z, Bo$/)],
+        learned: [day, expect.stringMatching(/^\d{4}-\d\d-\d\d, Bo$/)],
       });
     });
 
-    it.each(["concise", "full"] as const)(
-      "pages through a large graph, %s, each thing once",
-      async (detail) => {
-        const entities = many(700);
-        await create(given.store, entities);
-        await relate(
-          given.store,
-          entities.slice(1).map(({ name }, index) => relation(name, "follows", `n${index}`)),
-        );
-        const seen: string[] = [];
-        const facts: string[] = [];
-        const relations: string[] = [];
-        let cursor: string | undefined;
-        do {
-          const page = await read(cursor, detail);
-          expect(page.entities.length > 20 ? page.relations.length : 20).toBeGreaterThan(
-            page.entities.length / 2,
-          );
-          expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
-          expect(page.total).toEqual({ entities: 700, observations: 1400, relations: 699 });
-          for (const { name, observations } of page.entities) {
-            if (seen.at(-1) !== name) seen.push(name);
-            facts.push(...(observations ?? []));
-          }
-          relations.push(...page.relations.map(({ from }) => from));
-          for (const { from, to } of page.relations)
-            expect(seen).toEqual(expect.arrayContaining([from, to]));
-          if (page.next_cursor !== undefined) expect(page.note).toMatch(/of 700|of 699/);
-          cursor = page.next_cursor;
-        } while (cursor !== undefined);
-        expect(seen).toEqual(entities.map(({ name }) => name));
-        expect(facts).toEqual(
-          detail === "full" ? entities.flatMap(({ observations }) => observations) : [],
-        );
-        expect(relations).toEqual(entities.slice(1).map(({ name }) => name));
-      },
-    );
-
-    it.each(["concise", "full"] as const)(
-      "pages through entities with many relations and facts, %s, each relation once, after its ends",
-      async (detail) => {
-        const facts = Array.from(
-          { length: 400 },
-          (_, index) => `fact number ${index} of many about it`,
-        );
-        const entities = [...many(120), entity("hub", "t", facts), ...many(240).slice(120)];
-        await create(given.store, entities);
-        const wanted = entities.flatMap(({ name }) => [
-          relation(name, "knows", "hub"),
-          relation("hub", "owns a very long list of things among which is", name),
-          relation("n7", "saw", name),
-        ]);
-        await relate(given.store, wanted);
-        const [names, told, relations]: [Set<string>, string[], string[]] = [new Set(), [], []];
-        let cursor: string | undefined;
-        do {
-          const page = await read(cursor, detail, 90);
-          expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
-          for (const { name, observations = [] } of page.entities) {
-            names.add(name);
-            if (name === "hub") told.push(...observations);
-          }
-          for (const { from, to } of page.relations)
-            expect(names.has(from) && names.has(to)).toBe(true);
-          relations.push(...page.relations.map((one) => JSON.stringify(one)));
-          cursor = page.next_cursor;
-        } while (cursor !== undefined);
-        expect([...names]).toEqual(entities.map(({ name }) => name));
-        expect(told).toEqual(detail === "full" ? facts : []);
-        expect(relations.toSorted()).toEqual(wanted.map((one) => JSON.stringify(one)).toSorted());
-      },
-    );
-
-    it.each(["concise", "full"] as const)(
-      "lists the best connected first, %s, each relation once, with or after both its ends",
-      async (detail) => {
-        const entities = many(300);
-        await create(given.store, entities);
-        // n299 has the most relations, and every third entity has none.
-        const wanted = entities.flatMap(({ name }, index) =>
-          index % 3 === 0 || index < 3
-            ? []
-            : [
-                relation(name, "knows", "n299"),
-                relation(name, "follows", `n${index - (index % 3) - 2}`),
-              ],
-        );
-        await relate(given.store, wanted);
-        const degree = new Map(entities.map(({ name }) => [name, 0]));
-        for (const one of wanted)
-          for (const name of [one.from, one.to]) degree.set(name, (degree.get(name) ?? 0) + 1);
-        const sorted = entities
-          .map(({ name }) => name)
-          .sort((one, other) => (degree.get(other) ?? 0) - (degree.get(one) ?? 0));
-        const seen: string[] = [];
-        const relations: string[] = [];
-        let cursor: string | undefined;
-        do {
-          const page = await readGraph(given.store, {
-            detail,
-            order: "connected",
-            limit: 70,
-            cursor,
-            budget,
-          });
-          expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
-          expect(page.entities.length).toBeLessThanOrEqual(70);
-          for (const { name } of page.entities) if (seen.at(-1) !== name) seen.push(name);
-          for (const { from, to } of page.relations)
-            expect(seen).toEqual(expect.arrayContaining([from, to]));
-          relations.push(...page.relations.map((one) => JSON.stringify(one)));
-          if (cursor === undefined) expect(page.relations.length).toBeGreaterThan(60);
-          if (page.next_cursor !== undefined) expect(page.note).toContain("best connected first");
-          cursor = page.next_cursor;
-        } while (cursor !== undefined);
-        expect(seen).toEqual(sorted);
-        expect(relations.toSorted()).toEqual(wanted.map((one) => JSON.stringify(one)).toSorted());
-        await expect(
-          readGraph(given.store, {
-            detail,
-            limit: 70,
-            budget,
-            cursor: (
-              await readGraph(given.store, { detail, order: "connected", limit: 70, budget })
-            ).next_cursor,
-          }),
-        ).rejects.toMatchObject({ kind: "invalid" });
-      },
-    );
+    it("pages through a large graph: names and counts by age with their relations, each once", async () => {
+      const entities = many(700);
+      await create(given.store, entities);
+      const wanted = entities.flatMap(({ name }) => [
+        relation(name, "follows", "n7"),
+        relation("n7", "saw", name),
+      ]);
+      await relate(given.store, wanted);
+      const [names, relations]: string[][] = [[], []];
+      let cursor: string | undefined;
+      do {
+        const page = await read(cursor, 90);
+        expect(JSON.stringify(page).length).toBeLessThanOrEqual(budget);
+        expect(page.total).toEqual({ entities: 700, observations: 1400, relations: 1400 });
+        for (const { name, observations, observation_count } of page.entities) {
+          names?.push(name);
+          expect([observations, observation_count]).toEqual([undefined, 2]);
+        }
+        relations?.push(...page.relations.map((one) => JSON.stringify(one)));
+        for (const { from, to } of page.relations)
+          expect(names).toEqual(expect.arrayContaining([from, to]));
+        if (page.next_cursor !== undefined) expect(page.note).toMatch(/of 700|of 1,400/);
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      expect(names).toEqual(entities.map(({ name }) => name));
+      expect(relations?.toSorted()).toEqual(wanted.map((one) => JSON.stringify(one)).toSorted());
+    });
 
     it("refuses a cursor from another call", async () => {
       await create(given.store, many(700));
       const { next_cursor } = await read();
-      await expect(read(next_cursor, "full")).rejects.toMatchObject({
+      await expect(open(["n1"], 0, next_cursor)).rejects.toMatchObject({
         kind: "invalid",
         message: expect.stringMatching(/a different call/),
       });
-      await expect(open(["n1"], 0, next_cursor)).rejects.toMatchObject({ kind: "invalid" });
       await expect(read("nonsense")).rejects.toMatchObject({
         kind: "invalid",
         message: expect.stringMatching(/damaged/),
@@ -185,7 +79,7 @@ export function readSuite(given: Given): void {
       await create(given.store, [entity("Ada", "t", ["one"]), entity("B"), entity("C")]);
       await relate(given.store, [relation("Ada", "knows", "B"), relation("B", "knows", "C")]);
       expect(await open(["Ada", "Adda", "Ada"])).toEqual({
-        entities: [{ ...entity("Ada", "t", ["one"]), learned: [minute] }],
+        entities: [{ ...entity("Ada", "t", ["one"]), learned: [day] }],
         relations: [relation("Ada", "knows", "B")],
         not_found: ["Adda"],
         note: 'Not found: "Adda". Did you mean "Ada"? Names are exact; search_nodes finds them.',
@@ -210,7 +104,8 @@ export function readSuite(given: Given): void {
         names.push(...page.entities.map(({ name }) => name));
         cursor = page.next_cursor;
       } while (cursor !== undefined);
-      expect(names).toEqual(["hub", ...many(500).map(({ name }) => name)]);
+      // The facts of an entity can be on two pages.
+      expect([...new Set(names)]).toEqual(["hub", ...many(500).map(({ name }) => name)]);
     });
 
     it("pages through one entity with thousands of observations and relations", async () => {
@@ -247,91 +142,5 @@ export function readSuite(given: Given): void {
       expect(entities[0]?.observations?.[0]?.length).toBeLessThan(13_000);
       expect(entities[0]?.observations?.[1]).toBe("short");
     });
-  });
-
-  describe("walking", () => {
-    const related = (query: Partial<RelatedQuery> & { name: string }) =>
-      findRelated(given.store, {
-        to: undefined,
-        depth: 2,
-        direction: "both",
-        types: undefined,
-        limit: 50,
-        budget,
-        ...query,
-      });
-
-    it("finds neighbors by distance, direction and type", async () => {
-      await create(
-        given.store,
-        ["A", "B", "C", "D", "E"].map((name) => entity(name)),
-      );
-      await relate(given.store, [
-        relation("A", "knows", "B"),
-        relation("B", "knows", "C"),
-        relation("D", "likes", "A"),
-        relation("C", "knows", "E"),
-      ]);
-      const names = async (query: Partial<RelatedQuery> = {}) =>
-        (await related({ name: "A", ...query })).entities.map(
-          ({ name, distance }) => `${name}${distance}`,
-        );
-      expect(await names()).toEqual(["A0", "B1", "D1", "C2"]);
-      expect(await names({ direction: "out" })).toEqual(["A0", "B1", "C2"]);
-      expect(await names({ direction: "in" })).toEqual(["A0", "D1"]);
-      expect(await names({ types: ["likes"] })).toEqual(["A0", "D1"]);
-      expect(await names({ depth: 1 })).toEqual(["A0", "B1", "D1"]);
-      const cut = await related({ name: "A", limit: 1 });
-      expect(cut.entities).toHaveLength(2);
-      expect(cut.note).toMatch(/2 further entities.*raise limit/);
-      expect(cut.relations).toEqual([relation("A", "knows", "B")]);
-    });
-
-    it("finds the shortest path, or reports that there is none", async () => {
-      await create(
-        given.store,
-        ["A", "B", "C", "D", "X"].map((name) => entity(name)),
-      );
-      await relate(given.store, [
-        relation("A", "r", "B"),
-        relation("B", "r", "C"),
-        relation("C", "r", "D"),
-        relation("D", "back", "A"),
-      ]);
-      expect((await related({ name: "A", to: "D", depth: 6 })).path).toEqual(["A", "D"]);
-      const out = await related({ name: "A", to: "D", depth: 6, direction: "out" });
-      expect(out.path).toEqual(["A", "B", "C", "D"]);
-      expect(out.relations.map(({ from }) => from)).toEqual(["A", "B", "C"]);
-      expect(await related({ name: "A", to: "X" })).toMatchObject({
-        entities: [],
-        note: expect.stringMatching(/no path within 2 steps/),
-      });
-      await expect(related({ name: "A", to: "Y" })).rejects.toMatchObject({
-        kind: "not_found",
-        message: expect.stringMatching(/"Y"/),
-      });
-    });
-  });
-
-  it("notifies listeners of changes by another connection, only while they listen", async () => {
-    const other = await given.again();
-    await create(given.store, [entity("before")]);
-    const watch = new GraphWatch((seen) => changesAfter(given.store, seen));
-    const notified: Touched[] = [];
-    const stop = await watch.listen((touched) => notified.push(touched));
-    await create(other, [entity("A"), entity("B")]);
-    await expect.poll(() => notified.length).toBe(1);
-    expect(notified[0]).toEqual(new Set(["A", "B"]));
-    await create(given.store, [entity("C")]);
-    await expect.poll(() => notified.length).toBe(2);
-    let notifiedOn = 0;
-    const stopPrevious = await watch.listen(() => {
-      notifiedOn += 1;
-    });
-    stop();
-    await forget(other, ["A"]);
-    await expect.poll(() => notifiedOn).toBe(1);
-    stopPrevious();
-    expect(notified).toHaveLength(2);
   });
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../../vitest.long.ts";
-import { addObservations } from "../../src/graph/change/create.ts";
-import { undoChange } from "../../src/graph/change/history.ts";
-import { updateEntities } from "../../src/graph/change/update.ts";
+import { undoChange } from "../../src/graph/journal/undo.ts";
 import { type SearchQuery, searchNodes } from "../../src/graph/search/search.ts";
+import { addObservations } from "../../src/graph/write/observations.ts";
+import { updateEntities } from "../../src/graph/write/update.ts";
 import { budget, create, entity, forget, type Given, relate, relation } from "./help.ts";
 
 export function searchSuite(given: Given, isWhole: boolean): void {
@@ -77,7 +77,9 @@ export function searchSuite(given: Given, isWhole: boolean): void {
       const order = await search("comet");
       expect(order.indexOf("Comet Halley")).toBeLessThan(order.indexOf("in type"));
       expect(order.indexOf("in type")).toBeLessThan(order.indexOf("in facts"));
-      expect(order).toHaveLength(5);
+      expect(order).toHaveLength(4);
+      // Only a beginning, and only where no text has the word itself.
+      expect(await search("cometar")).toEqual(["cometary matters inside"]);
     });
 
     it("treats every query as text, never as an operator", async () => {
@@ -91,7 +93,6 @@ export function searchSuite(given: Given, isWhole: boolean): void {
         "a AND b",
         "100%",
         "sure_thing",
-        "\\",
         "x*y",
         "(z)",
         'say "hi',
@@ -112,7 +113,7 @@ export function searchSuite(given: Given, isWhole: boolean): void {
         "\ud800",
       ])
         await expect(page(query)).resolves.toBeDefined();
-      expect(await search("%")).toEqual(['say "hi"']);
+      expect(await search("%")).toEqual([]);
       expect(await search("_thing")).toEqual(['say "hi"']);
     });
 
@@ -168,7 +169,6 @@ export function searchSuite(given: Given, isWhole: boolean): void {
         entity("Bo", "person", ["works in the garden"]),
       ]);
       const found = await page("where does ada work acme paris");
-      expect(found.matched).toBe("some words");
       expect(found.entities[0]?.name).toBe("Ada");
       expect(found.note).toContain('Nothing matches "paris"');
     });
@@ -181,7 +181,7 @@ export function searchSuite(given: Given, isWhole: boolean): void {
       ]);
       await relate(given.store, [relation("hub", "knows", "B")]);
       const found = await page("needle");
-      expect(found.entities[0]).toMatchObject({ name: "hub", observation_count: 31, clipped: 1 });
+      expect(found.entities[0]).toMatchObject({ name: "hub", more: 29, clipped: 1 });
       expect(found.entities[0]?.observations?.[0]).toMatch(/^needle x+…$/);
       expect(found.relations).toEqual([relation("hub", "knows", "B")]);
       expect(found.total).toBe(1);
@@ -235,7 +235,7 @@ export function searchSuite(given: Given, isWhole: boolean): void {
           asked += 1;
           if (answer.entities.some((one) => one.observations?.includes(fact))) shown += 1;
           expect(answer.entities[0]?.name).toBe(name);
-          expect(JSON.stringify(answer).length).toBeLessThan(3_000);
+          expect(JSON.stringify(answer).length).toBeLessThan(2_100);
         }
       expect(asked).toBe(isLong ? 52 : 19);
       expect(shown).toBe(asked);
@@ -257,14 +257,7 @@ export function searchSuite(given: Given, isWhole: boolean): void {
       ]);
       const best = async (query: string) => (await page(query)).entities[0]?.observations;
       expect((await best("Mira's tattoos"))?.[0]).toBe("has a new tattoo of a heron");
-      // Learned in the same call, just after the best one.
-      expect((await best("herons, drinks"))?.slice(0, 4)).toEqual([
-        "has a new tattoo of a heron",
-        facts[0],
-        facts[1],
-        facts[39],
-      ]);
-      expect(await best("tea")).toEqual(facts.toReversed());
+      expect((await best("tea"))?.slice(0, 40)).toEqual(facts.toReversed());
       expect((await best("heronry of Mira"))?.[0]).toBe("has a new tattoo of a heron");
       expect((await best("喫茶店はどこですか"))?.[0]).toBe("駅の近くに喫茶店がある");
       expect((await best("person"))?.slice(0, 9)).toEqual([
@@ -274,7 +267,7 @@ export function searchSuite(given: Given, isWhole: boolean): void {
     });
 
     ifWhole(
-      "fills an answer with the best whole facts of the best entities, 100 characters for each of limit",
+      "fills an answer with the best whole facts of the best entities, 105 characters for each of limit",
       async () => {
         const about = (name: string, count: number) =>
           Array.from(
@@ -287,77 +280,23 @@ export function searchSuite(given: Given, isWhole: boolean): void {
           entity("Tomas", "person", tomas),
         ]);
         for (const limit of [20, 50]) {
-          const { entities } = await page("to which islands did Mira sail", { limit });
+          const answer = await page("to which islands did Mira sail", { limit });
+          const { entities } = answer;
           const shown = entities.flatMap(({ observations = [] }) => observations);
-          const characters = shown.join("").length;
-          expect(characters).toBeLessThanOrEqual(100 * limit);
-          expect(characters).toBeGreaterThan(100 * limit - 120);
+          const characters = JSON.stringify(answer).length;
+          expect(characters).toBeLessThanOrEqual(105 * limit);
+          expect(characters).toBeGreaterThan(105 * limit - 250);
+          expect(shown.join("").length / characters).toBeGreaterThan(0.75);
           expect([...mira, ...tomas]).toEqual(expect.arrayContaining(shown));
           // All of the person match alike: the newest first.
-          expect(entities[0]).toMatchObject({ name: "Mira", observation_count: 60 });
+          expect(entities[0]).toMatchObject({
+            name: "Mira",
+            more: 60 - (entities[0]?.observations?.length ?? 0),
+          });
           expect(shown.slice(0, 5)).toEqual(mira.toReversed().slice(0, 5));
         }
       },
     );
-
-    ifWhole(
-      "lends a share of a match to the turns before and after it, of the same call only",
-      async () => {
-        const turns = (...texts: string[]) =>
-          texts.map((text, index) => entity(`${text[0]}${index}`, "turn", [text]));
-        await create(
-          given.store,
-          turns("a: what about the heron", "a: blue paint", "a: nothing", "a: nothing at all"),
-        );
-        await create(
-          given.store,
-          turns("b: nothing", "b: blue paint", "b: nothing", "b: nothing at all"),
-        );
-        // The turn after a question is its answer.
-        expect(await search("blue heron")).toEqual(["a1", "a0", "b1"]);
-        expect(await search("blue")).toEqual(["b1", "a1"]);
-      },
-    );
-
-    ifWhole(
-      "ranks an entity that is about the words before one that has them in one fact",
-      async () => {
-        const about = Array.from({ length: 12 }, (_, index) => [
-          `heron ${index}`,
-          `water ${index}`,
-          `canal ${index}`,
-        ]);
-        const unrelated = Array.from({ length: 20 }, (_, index) =>
-          entity(`unrelated ${index}`, "t", ["water"]),
-        );
-        await create(given.store, [
-          ...unrelated,
-          entity("about", "t", about.flat()),
-          entity("once", "t", ["heron canal", "nothing else"]),
-        ]);
-        expect(await search("heron canal")).toEqual(["about", "once"]);
-      },
-    );
-
-    ifWhole("lends no match to the facts next to it when entities are compared", async () => {
-      await create(given.store, [
-        entity("apart", "t", ["heron", "x", "y", "z", "blue"]),
-        entity("near", "t", ["heron", "blue", "x", "y", "z"]),
-        entity("apart too", "t", ["heron", "x", "y", "z", "blue"]),
-      ]);
-      // All have the same words: the newest first.
-      expect(await search("blue heron")).toEqual(["apart too", "near", "apart"]);
-    });
-
-    ifWhole("ranks the turns of a speaker before those that mention the name", async () => {
-      const turns = ["Ada: I fixed the boat", "Bo: Hey Ada, nice boat", "Bo: good night"];
-      await create(
-        given.store,
-        turns.map((text, index) => entity(`t${index}`, "turn", [text])),
-      );
-      expect((await search("ada boat"))[0]).toBe("t0");
-      expect((await search("bo boat"))[0]).toBe("t1");
-    });
 
     it("follows every change: renamed, merged, deleted, brought back", async () => {
       const { store } = given;

@@ -1,17 +1,13 @@
-import { copyFile, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { addObservations } from "../../src/graph/change/create.ts";
-import { undoChange } from "../../src/graph/change/history.ts";
-import { deleteEntities, deleteObservations } from "../../src/graph/change/remove.ts";
-import { updateEntities } from "../../src/graph/change/update.ts";
-import { openNodes } from "../../src/graph/read/read.ts";
-import { searchNodes } from "../../src/graph/search/search.ts";
 import { openSqliteStore } from "../../src/graph/store/sqlite-store.ts";
-import { type Store, storeOfCall } from "../../src/graph/store/store.ts";
-import { budget, create, entity, erase, forgetFacts } from "./help.ts";
+import type { Store } from "../../src/graph/store/store.ts";
+import { deleteEntities, deleteObservations } from "../../src/graph/write/remove.ts";
+import { updateEntities } from "../../src/graph/write/update.ts";
+import { create, entity, erase, forgetFacts } from "./help.ts";
 import { storeSuite } from "./suite.ts";
 
 storeSuite("a graph in SQLite", async () => {
@@ -99,77 +95,13 @@ it("erases even if old copies could not be overwritten, and reports it", async (
   const store = await openSqliteStore(join(folder, "memory.db"));
   await create(store, [entity("A", "t", ["secret"])]);
   const broken: Store = {
-    ...storeOfCall(store, { throwIfAborted: () => undefined }, () => undefined),
+    ...store,
     overwriteErased: () => Promise.reject(new Error("disk full")),
   };
   const { answer } = await erase((hard) => deleteEntities(broken, ["A"], hard));
   expect(answer.message).toMatch(/^Erased 1 entity.*could not be overwritten: disk full/);
   expect(await store.read((reader) => reader.counts())).toMatchObject({ entities: 0 });
   await store.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-it("ends a running statement when the call stops", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
-  const store = await openSqliteStore(join(folder, "memory.db"));
-  await create(
-    store,
-    Array.from({ length: 2_000 }, (_, index) => entity(`word ${index}`)),
-  );
-  let asked = 0;
-  const stop = {
-    throwIfAborted() {
-      asked += 1;
-      if (asked >= 500) throw new Error("stopped");
-    },
-  };
-  const query = { query: "word", limit: 20, cursor: undefined, budget };
-  await expect(
-    searchNodes(
-      storeOfCall(store, stop, () => undefined),
-      query,
-    ),
-  ).rejects.toThrow("stopped");
-  expect(asked).toBe(500);
-  expect((await searchNodes(store, query)).total).toBeGreaterThan(500);
-  await store.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-it("upgrades a file of format 2, written by an earlier version", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
-  const file = join(folder, "memory.db");
-  await copyFile(new URL("../data/format-2.db", import.meta.url), file);
-  const stores = await Promise.all([openSqliteStore(file), openSqliteStore(file)]);
-  const [store] = stores;
-  expect(stores.map(({ warning }) => warning)).toEqual([undefined, undefined]);
-  const open = () => openNodes(store, { names: ["Ada Lovelace", "Bob"], depth: 0, budget });
-  expect(await open()).toMatchObject({
-    entities: [
-      { name: "Ada Lovelace", observations: ["lives in London", "wrote the first program"] },
-      { name: "Bob", observations: ["plays the cello"] },
-    ],
-    relations: [{ from: "Ada Lovelace", relationType: "visits", to: "Café Central" }],
-  });
-  const found = async (query: string) =>
-    (await searchNodes(store, { query, limit: 20, budget })).entities.map(({ name }) => name);
-  expect(await found("kaiserschmarrn")).toEqual(["Café Central"]);
-  expect(await found("cellos")).toEqual(["Bob"]);
-  expect(await found("tea")).toEqual([]);
-  expect(await found("forgotten")).toEqual([]);
-  // The journal of before: the entity that was deleted last, and the deleted fact.
-  await undoChange(store, 7, { action: "undo" });
-  await undoChange(store, 4, { action: "undo" });
-  expect(await found("forgotten")).toEqual(["gone"]);
-  expect(await found("tea")).toEqual(["Ada Lovelace"]);
-  await addObservations(
-    store,
-    [{ entityName: "Ada Lovelace", contents: ["lives in Ockham"], replaces: ["lives in London"] }],
-    { action: "add_observations" },
-  );
-  expect(await found("london")).toEqual([]);
-  for (const one of stores) await one.close();
-  await (await openSqliteStore(file)).close();
   await rm(folder, { recursive: true, force: true });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { undoChange } from "../../src/graph/change/history.ts";
-import { openNodes } from "../../src/graph/read/read.ts";
+import { undoChange } from "../../src/graph/journal/undo.ts";
+import { openNodes } from "../../src/graph/read/nodes.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
 import { storeOfCall } from "../../src/graph/store/store.ts";
-import { exportGraph } from "../../src/graph/transfer/export.ts";
+import { exportLines } from "../../src/graph/transfer/export.ts";
 import { importMemory } from "../../src/graph/transfer/import.ts";
 import { budget, create, entity, type Given, officialLines, relate, relation } from "./help.ts";
 
@@ -13,7 +13,6 @@ const bytes = (text: string) => Buffer.from(text, "utf8");
 const AWKWARD = [
   "quotes \" and ' and `",
   "line\nbreak\r\nand\ttab",
-  "NUL \0 inside",
   "emoji 👩‍👩‍👧 🏳️‍🌈",
   "𝔘𝔫𝔦𝔠𝔬𝔡𝔢",
   "مرحبا שלום",
@@ -33,7 +32,7 @@ export function transferSuite(given: Given): void {
     importMemory(given.store, typeof text === "string" ? bytes(text) : text, {
       action: "import_graph",
     });
-  const backup = () => exportGraph(given.store, "jsonl");
+  const backup = () => exportLines(given.store);
   const dump = () => officialLines(given.store);
 
   describe("import and export", () => {
@@ -83,8 +82,8 @@ export function transferSuite(given: Given): void {
           JSON.stringify(query),
         ).toContain(name);
       }
-      expect((await create(store, [entity("half \ud83d pair")])).entities[0]?.name).toBe(
-        "half \ufffd pair",
+      expect((await create(store, [entity("half \ud83d pair, \0")])).entities[0]?.name).toBe(
+        "half \ufffd pair, \ufffd",
       );
     });
 
@@ -112,66 +111,33 @@ export function transferSuite(given: Given): void {
       expect(await dump()).toBe(official);
     });
 
-    it("restores times, sources and superseded observations from its own export", async () => {
+    it("restores times and sources from its own export", async () => {
       const learned = ["2024-01-02T03:04:05.678Z", "2025-06-07T08:09:10.011Z"];
       const lines = [
         {
-          type: "entity",
-          name: "Ada",
-          entityType: "person",
-          observations: ["lives in Graz", "likes tea"],
+          ...entity("Ada", "person", ["lives in Graz", "likes tea"]),
           learned,
           source: ["Bo", null],
-          superseded: [
-            { content: "lives in Vienna", learned: learned[0], until: learned[1], source: "Cy" },
-            { content: "lives in Graz", learned: learned[0], until: learned[0] },
-          ],
         },
-        {
-          type: "entity",
-          name: "Bo",
-          entityType: "person",
-          observations: ["one", "two"],
-          learned: learned[0],
-          source: "Cy",
-        },
-        { type: "entity", name: "Empty", entityType: "thing", observations: [] },
+        { ...entity("Empty", "thing"), learned: [], source: [] },
       ];
-      const text = lines.map((line) => JSON.stringify(line)).join("\n");
+      const text = lines.map((line) => JSON.stringify({ type: "entity", ...line })).join("\n");
       const loaded = await load(text);
-      expect(loaded).toMatchObject({ entities: 3, observations: 6, rejects: [] });
+      expect(loaded).toMatchObject({ entities: 2, observations: 2, rejects: [] });
       expect(await backup()).toBe(text);
       const undone = await undoChange(given.store, loaded.change_id ?? 0, { action: "undo" });
       expect(await backup()).toBe("");
       await undoChange(given.store, undone.change_id, { action: "undo" });
       expect(await backup()).toBe(text);
-      const { entities } = await openNodes(given.store, {
-        names: ["Ada"],
-        depth: 0,
-        cursor: undefined,
-        budget,
-      });
-      expect(entities[0]?.observations).toEqual(["lives in Graz", "likes tea"]);
       // Again: everything exists. Fields of other programs with these names are ignored.
-      expect(await load(text)).toMatchObject({ entities: 0, observations: 0, duplicates: 9 });
-      const foreign = { type: "entity", name: "Dee", entityType: "t", observations: ["x"] };
-      const odd = {
-        ...foreign,
-        learned: 7,
-        source: { a: 1 },
-        superseded: ["?", { until: "soon" }],
-      };
-      expect(await load(JSON.stringify(odd))).toMatchObject({ observations: 1, rejects: [] });
+      expect(await load(text)).toMatchObject({ entities: 0, observations: 0, duplicates: 4 });
+      const foreign = { type: "entity", ...entity("Dee", "t", ["x", "y"]) };
+      await load(JSON.stringify({ ...foreign, learned: 7, source: { a: 1 } }));
       // A list that does not fit the observations.
-      const edited = {
-        ...foreign,
-        name: "Eve",
-        observations: ["x", "y"],
-        learned: [learned[0]],
-        source: ["Bo"],
-      };
-      await load(JSON.stringify(edited));
-      expect((await backup()).split("\n").at(-1)).not.toMatch(/2024|Bo/);
+      await load(
+        JSON.stringify({ ...foreign, name: "Eve", learned: [learned[0]], source: ["Bo"] }),
+      );
+      expect((await backup()).split("\n").slice(2).join()).not.toMatch(/2024|Bo/);
     });
 
     it("reads damaged files, and rejects only unreadable lines", async () => {
@@ -181,8 +147,8 @@ export function transferSuite(given: Given): void {
         `\ufeff${line("bom")}`,
         `${line("crlf")}\r`,
         "",
-        `${line("two")}${line("on a line")}`,
         `{"type":"entity","name":"torn","entityTy${line("after the tear")}`,
+        "",
         '{"type":"entity","name":"","entityType":"t","observations":[]}',
         '{"type":"entity","name":"no type"}',
         '{"type":"entity","name":"numbers","entityType":"t","observations":[1]}',
@@ -202,38 +168,25 @@ export function transferSuite(given: Given): void {
         Buffer.concat([bytes(text), Buffer.from("\n\xff\xfe", "latin1")]),
       );
       expect(imported).toMatchObject({
-        entities: 6,
-        observations: 6,
+        entities: 3,
+        observations: 3,
         relations: 1,
         created_for_relations: 1,
         duplicates: 2,
       });
       expect(imported.rejects.map((reject) => [reject.line, reject.reason])).toEqual([
-        [5, "it is not JSON (cut off or damaged)"],
+        [4, "it is not JSON (cut off or damaged)"],
         [6, "name: An entity's name must not be empty"],
-        [7, "entityType is missing"],
-        [8, "observations.0 is not text"],
-        [9, 'its type is "thing", not "entity" or "relation"'],
-        [10, "it is not an object"],
+        [7, "entityType: Invalid input: expected string, received undefined"],
+        [8, "observations.0: Invalid input: expected string, received number"],
+        [9, 'type: neither "entity" nor "relation"'],
+        [10, 'the line: neither "entity" nor "relation"'],
         [14, "it is not JSON (cut off or damaged)"],
         [15, "it is not UTF-8"],
       ]);
       expect(await dump()).toContain('"name":"bom","entityType":"t","observations":["x","more"]');
-      expect(await dump()).toContain('"name":"after the tear"');
       await undoChange(given.store, imported.change_id ?? 0, { action: "undo" });
       expect(await dump()).toBe("");
-    });
-
-    it("reads one JSON document, pretty-printed or not", async () => {
-      const document = {
-        entities: [{ name: "A", entityType: "t", observations: ["x"] }],
-        relations: [{ from: "A", to: "A", relationType: "is" }],
-      };
-      expect(await load(JSON.stringify(document, undefined, 2))).toMatchObject({
-        entities: 1,
-        relations: 1,
-        rejects: [],
-      });
     });
 
     it("leaves nothing behind of a cancelled import", async () => {
@@ -247,23 +200,6 @@ export function transferSuite(given: Given): void {
       const importing = importMemory(store, bytes(text), { action: "import_graph" });
       await expect(importing).rejects.toThrow("enough");
       expect(await dump()).toBe("");
-    });
-
-    it("writes GraphML and Mermaid in which no text can break out", async () => {
-      await create(
-        given.store,
-        AWKWARD.slice(0, 12).map((name) => entity(name, "t", ["<a>&"])),
-      );
-      await create(given.store, [entity('x"]; click x "javascript:alert(1)"')]);
-      await relate(given.store, [relation("null", 'is "|> to', "__proto__")]);
-      const graphml = await exportGraph(given.store, "graphml");
-      expect(graphml).toContain("&lt;a&gt;&amp;");
-      expect(graphml).not.toContain("\0");
-      expect(graphml.match(/<node /g)).toHaveLength(13);
-      const mermaid = await exportGraph(given.store, "mermaid");
-      expect(mermaid.split("\n").filter((line) => line !== "")).toHaveLength(15);
-      expect(mermaid).not.toMatch(/javascript:alert\(1\)"/);
-      expect(mermaid).toContain('-->|"is #34;#124;#62; to"|');
     });
 
     it("keeps all of twenty concurrent changes over two connections", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { undoChange } from "../../src/graph/change/history.ts";
-import { updateEntities } from "../../src/graph/change/update.ts";
+import { undoChange } from "../../src/graph/journal/undo.ts";
+import { updateEntities } from "../../src/graph/write/update.ts";
 import { create, entity, type Given, officialLines, relate, relation } from "./help.ts";
 
 export function updateSuite(given: Given): void {

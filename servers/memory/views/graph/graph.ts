@@ -42,16 +42,12 @@ export class Graph {
   readonly #nodes = new Map<string, Node>();
   readonly #types: string[] = [];
   #total: { readonly entities: number; readonly relations: number } | undefined;
-  /** How many came from a list of the best connected. */
-  #ranked = 0;
 
-  /** @param isRanked whether the answer is the next part of the best connected */
-  add({ entities, relations = [], total }: Answer, isRanked: boolean): void {
+  add({ entities, relations = [], total }: Answer): void {
     if (typeof total === "object") this.#total = total;
     const add = (entity: Entity) =>
       this.entities.set(entity.name, { ...this.entities.get(entity.name), ...entity });
     for (const entity of entities) add(entity);
-    if (isRanked) this.#ranked += entities.length;
     for (const relation of relations) {
       const key = JSON.stringify([relation.from, relation.relationType, relation.to]);
       if (this.relations.has(key)) continue;
@@ -70,11 +66,7 @@ export class Graph {
     const counted = (count: number, all: number, one: string, many: string) =>
       `${count}${all > count ? ` of ${all}` : ""} ${Math.max(all, count) === 1 ? one : many}`;
     const among = counted(relations, total, "relation", "relations");
-    const opened = entities - this.#ranked;
-    const loaded =
-      this.#ranked > 0 && entities < all
-        ? `The ${counted(this.#ranked, all, "entity", "entities")} with the most relations${opened > 0 ? `, and ${opened} opened here` : ""}, with ${among}`
-        : `${counted(entities, all, "entity", "entities")}, ${among}`;
+    const loaded = `${counted(entities, all, "entity", "entities")}, ${among}`;
     return drawn === entities
       ? `${loaded}.`
       : `${loaded}; the ${drawn} with the most of these relations are drawn.`;

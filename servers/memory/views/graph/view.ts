@@ -15,8 +15,8 @@ const MAX_DRAWN = 500;
 /** A drawing of more entities is taller. */
 const MAX_LOW = 40;
 const [LOW, TALL] = [380, 560];
-/** The best connected entities of the memory, with their relations. */
-const BEST = { order: "connected", limit: PAGE } as const;
+/** The first entities of the memory, with their relations. */
+const FIRST = { limit: PAGE } as const;
 
 const host = new Host();
 let given: Record<string, unknown> = {};
@@ -56,7 +56,7 @@ function take(result: ToolResult, tool: string, input: Record<string, unknown>):
     facts.textContent = textOf(result);
     return false;
   }
-  graph.add(answer, input.order === BEST.order);
+  graph.add(answer);
   const cursor = answer.next_cursor;
   // Opening an entity adds to the shown answer, which can still be continued.
   if (tool !== "open_nodes" || input.depth !== 1)
@@ -77,8 +77,7 @@ function call(tool: string, input: Record<string, unknown>): Promise<ToolResult>
 /** The tool that was called, by its arguments. */
 function toolOf(input: Record<string, unknown>): string {
   if ("query" in input) return "search_nodes";
-  if ("names" in input) return "open_nodes";
-  return "name" in input ? "find_related" : "read_graph";
+  return "names" in input ? "open_nodes" : "read_graph";
 }
 
 async function open(name: string): Promise<void> {
@@ -100,9 +99,14 @@ function show(name: string): void {
     made.addEventListener("click", () => void open(other));
     related.set(kind, [...(related.get(kind) ?? []), made]);
   }
+  // One entry for each run of equal times: `3x 2026-07-28`.
+  const times = learned.flatMap((run) => {
+    const [, count = "1", time = run] = /^(\d+)x (.*)$/.exec(run) ?? [];
+    return Array.from({ length: Number(count) }, () => time);
+  });
   const lines = observations.map((text, index) => {
-    const day = learned.length === observations.length ? learned[index] : undefined;
-    return element("li", day === undefined ? {} : { title: day }, text);
+    const time = times[index] ?? (times.length === 1 ? times[0] : undefined);
+    return element("li", time === undefined ? {} : { title: time }, text);
   });
   opened.replaceChildren(
     element("h2", {}, name, " ", element("small", {}, entityType)),
@@ -161,7 +165,7 @@ go.addEventListener("click", () => void find());
 query.addEventListener("keydown", ({ key }) => {
   if (key === "Enter") void find();
 });
-whole.addEventListener("click", () => void restart("read_graph", { ...BEST }));
+whole.addEventListener("click", () => void restart("read_graph", { ...FIRST }));
 more.addEventListener("click", async () => {
   if (next === undefined || more.disabled) return;
   more.disabled = true;
@@ -184,9 +188,6 @@ host.onResult = (result) => {
     document.body.replaceChildren(plain(textOf(result), true));
     return;
   }
-  // A page of a large memory is in the order that the model asked for; people see the best connected first.
-  if (tool === "read_graph" && next !== undefined && given.order !== BEST.order)
-    void restart("read_graph", { ...BEST });
   const names = given.names;
   const only = Array.isArray(names) && names.length === 1 ? String(names[0]) : undefined;
   if (only !== undefined && graph.entities.has(only)) {

@@ -1,8 +1,8 @@
 import { grouped, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import type { Reader } from "../store/store.ts";
+import type { Reader, Store } from "../store/store.ts";
 import { foldedName, wordsOf } from "../text.ts";
-import { type Counts, type EntityRow, idsOf, type Kind } from "../types.ts";
+import type { EntityRow } from "../types.ts";
 
 /** Untrusted text inside one of our sentences: on one line, in quotes, truncated if long. */
 export function quote(text: string): string {
@@ -16,48 +16,29 @@ export function quoteAll(names: readonly string[]): string {
   return names.length > 5 ? `${shown} and ${grouped(names.length - 5)} more` : shown;
 }
 
-/** The names of the counts, and of what each counts. */
-export const NOUNS: readonly (readonly [many: keyof Counts, one: Kind])[] = [
-  ["entities", "entity"],
-  ["observations", "observation"],
-  ["relations", "relation"],
-];
-
-/** { entities: 1, relations: 2 } → "1 entity, 2 relations". */
-export function counted(counts: Partial<Counts>): string {
-  return NOUNS.flatMap(([many, one]) => {
-    const count = counts[many];
-    return count === undefined ? [] : [`${grouped(count)} ${count === 1 ? one : many}`];
-  }).join(", ");
-}
+/** The id of an observation as `replaces` takes it: `#12`. */
+export const idOf = (id: number) => `#${id}`;
 
 const MAX_LIKE = 3;
+/** Names that are compared: some that begin alike, and some that share a word. */
+const [MAX_BEGINNING, MAX_SHARING] = [500, 100];
 
-/**
- * Existing names similar to this one, best first: the same apart from case and accents, or a few letters
- * away.
- */
+/** Existing names similar to this one, best first: a few letters away, or longer ones that contain it. */
 async function namesLike(reader: Reader, name: string): Promise<string[]> {
   const folded = foldedName(name);
-  const candidates = new Map<string, string>();
-  const add = (names: Iterable<{ name: string }>) => {
-    for (const entity of names) candidates.set(foldedName(entity.name), entity.name);
-  };
-  add(await reader.namesFrom(folded.slice(0, 2), 500));
-  const words = [];
-  for (const word of wordsOf(folded).slice(0, 3)) words.push(await reader.lookUp(word));
-  const matches = await reader.matches(
-    "entities",
-    words.filter((word) => word !== undefined),
-    {},
-    100,
-  );
-  add((await reader.entitiesById(idsOf(matches))).values());
-  const near = nearest(folded, candidates.keys(), MAX_LIKE);
-  const longer = [...candidates.keys()]
-    .filter((key) => key.includes(folded) && !near.includes(key))
-    .sort();
-  return [...near, ...longer].slice(0, MAX_LIKE).map((key) => candidates.get(key) ?? key);
+  const words = wordsOf(folded).slice(0, 3);
+  const terms = words.map((text) => ({ text }));
+  const sharing =
+    terms.length === 0 ? [] : await reader.connection.matching("entities", [terms], MAX_SHARING);
+  const entities = [
+    ...(await reader.namesFrom(folded.slice(0, 2), MAX_BEGINNING)),
+    ...(await reader.entitiesById(sharing)).values(),
+  ];
+  const names = new Map(entities.map((entity) => [foldedName(entity.name), entity.name]));
+  const near = nearest(folded, names.keys(), MAX_LIKE);
+  const longer = [...names.keys()].filter((key) => key.includes(folded)).sort();
+  const keys = [...new Set([...near, ...longer])].slice(0, MAX_LIKE);
+  return keys.map((key) => names.get(key) ?? key);
 }
 
 /** "Did you mean …?" for the first of some names that do not exist; empty if nothing is similar. */
@@ -93,4 +74,11 @@ export async function entityNamed(reader: Reader, name: string): Promise<EntityR
   const entity = (await reader.entitiesNamed([name])).get(name);
   if (entity === undefined) throw await unknownEntities(reader, [name]);
   return entity;
+}
+
+/** Names that begin with a text, ignoring case and accents, for completion. */
+export function namesBeginning(store: Store, text: string, max: number): Promise<string[]> {
+  return store.read(async (reader) =>
+    (await reader.namesFrom(foldedName(text), max)).map(({ name }) => name),
+  );
 }

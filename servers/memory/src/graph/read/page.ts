@@ -1,44 +1,57 @@
-import { clip, type StateCheck } from "@refmcp/boundary/answer";
+import { clip } from "@refmcp/boundary/answer";
+import * as z from "zod";
 import { batches } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
 import type { EntityRow, ObservationRow, Relation, RelationRow } from "../types.ts";
+import { idOf } from "./names.ts";
 
 /** An entity in an answer. */
 export type ShownEntity = {
   readonly name: string;
   readonly entityType: string;
-  readonly observations?: string[];
-  /** The time and the source of each observation in this answer; one for all if they are the same. */
-  readonly learned?: string[];
+  readonly observations?: string[] | undefined;
+  /** When each observation was learned: see `learnedOf`. */
+  readonly learned?: string[] | undefined;
   /** The id of each observation, as `replaces` takes it. */
-  readonly ids?: string[];
+  readonly ids?: string[] | undefined;
   /** Observations that were replaced. */
-  readonly history?: Superseded[] | undefined;
+  readonly history?: Replaced[] | undefined;
   /** How many it has, if not all are shown here. */
   readonly observation_count?: number | undefined;
+  /** How many further ones it has, in a search. */
+  readonly more?: number | undefined;
   /** How many observations are cut because they are too long. */
   readonly clipped?: number | undefined;
 };
 
 /** An observation that was replaced: what was known, from when until when, and by which. */
-export type Superseded = Readonly<Record<"id" | "observation" | "learned" | "until", string>> & {
+type Replaced = Readonly<Record<"id" | "observation" | "learned" | "until", string>> & {
   readonly replaced_by?: string | undefined;
 };
 
-/** Maximum characters of JSON for one observation; the entity's resource and an export contain all of it. */
+/** Whether an answer also has the sources of observations, or in addition those that were replaced, with ids. */
+type Detail = "texts" | "sources" | "history";
+
+/** Maximum characters of JSON for one observation; an export contains all of it. */
 const MAX_SHOWN = 12_000;
+const MAX_SOURCE = 80;
 const RELATION_BATCH = 200;
 const OBSERVATION_BATCH = 100;
+/** The JSON around an entity: keys, counts, and how many have the same time. */
+const ENTITY_FRAME = " ".repeat(100);
+
+/** A number in a cursor. */
+export const natural = z.int().min(0);
 
 /** A response filled up to its budget. The first item is always included, so that every page makes progress. */
 export class Page {
   readonly entities: ShownEntity[] = [];
   readonly relations: Relation[] = [];
-  #left: number;
+  left: number;
 
   /** @param budget characters of JSON. */
   constructor(budget: number) {
-    this.#left = budget;
+    this.left = budget;
   }
 
   get isEmpty(): boolean {
@@ -48,20 +61,20 @@ export class Page {
   /** Reserves space for a value; false if it does not fit, unless the page is empty. */
   reserve(value: unknown, force = this.isEmpty): boolean {
     const size = JSON.stringify(value).length + 1;
-    if (size > this.#left && !force) return false;
-    this.#left -= size;
+    if (size > this.left && !force) return false;
+    this.left -= size;
     return true;
   }
 
-  addRelation({ from, to, type }: RelationRow): boolean {
-    const relation = { from, to, relationType: type };
-    if (!this.reserve(relation)) return false;
-    this.relations.push(relation);
-    return true;
+  /** Adds an entity unchanged; false if it does not fit. */
+  add(entity: ShownEntity): boolean {
+    const fits = this.reserve(entity);
+    if (fits) this.entities.push(entity);
+    return fits;
   }
 
   /**
-   * Adds an entity with its observations after the id `after`, as many as fit; with `withHistory` also superseded ones, and ids.
+   * Adds an entity with its observations after the id `after`, as many as fit.
    *
    * @returns the id after which its observations continue on the next page; undefined if all are included.
    */
@@ -69,63 +82,35 @@ export class Page {
     reader: Reader,
     row: EntityRow,
     after: number,
-    withHistory = false,
+    detail: Detail,
   ): Promise<number | undefined> {
-    const observations: string[] = [];
-    const learned: string[] = [];
-    const ids: string[] = [];
-    const history: Superseded[] = [];
-    const times = new Set<string>();
-    const head = { name: row.name, entityType: row.type, observations, observation_count: 100_000 };
-    const first = this.isEmpty;
-    if (!this.reserve(head)) return after;
-    let last = after;
-    let clipped = 0;
+    const isFirst = this.isEmpty;
+    if (!this.reserve([row.name, row.type, ENTITY_FRAME])) return after;
+    const which = detail === "history" ? "kept" : "current";
+    const rows = batches(
+      (last, limit) => reader.observationPage(row.id, last, limit, which),
+      OBSERVATION_BATCH,
+      after,
+    );
+    const facts: ObservationRow[] = [];
     let rest: number | undefined;
-    for (let isMore = true; isMore; ) {
-      const which = withHistory ? "kept" : "current";
-      const batch = await reader.observationPage(row.id, last, OBSERVATION_BATCH, which);
-      isMore = batch.length === OBSERVATION_BATCH;
+    let time = "";
+    filling: for await (const batch of rows)
       for (const fact of batch) {
-        const shown = clipJson(fact.content);
-        const from = learnedOn(fact.createdAt, fact.source);
-        const old = supersededOf(fact, shown);
-        // One entry is enough as long as all are the same.
-        const isAlike = times.size === 1 && times.has(from);
-        const entries = isAlike ? [] : times.size === 1 ? [...learned, from] : [{ learned: from }];
-        const item = old ?? [shown, ...entries, withHistory ? idOf(fact.id) : ""];
-        if (!this.reserve(item, first && observations.length + history.length === 0)) {
-          rest = last;
-          isMore = false;
-          break;
+        const learned = timeOf(fact, "minute", true);
+        const item = [clipJson(fact.content), idOf(fact.id), learned === time ? "" : learned];
+        const size = fact.supersededAt === null ? item : replacedFact(fact);
+        if (!this.reserve(size, isFirst && facts.length === 0)) {
+          rest = facts.at(-1)?.id ?? after;
+          break filling;
         }
-        if (shown !== fact.content) clipped += 1;
-        last = fact.id;
-        if (old !== undefined) {
-          history.push(old);
-          continue;
-        }
-        observations.push(shown);
-        learned.push(from);
-        ids.push(idOf(fact.id));
-        times.add(from);
+        time = learned;
+        facts.push(fact);
       }
-    }
-    if (last === after && rest !== undefined && !first) return rest;
-    const count =
-      rest === undefined && after === 0
-        ? undefined
-        : ((await reader.observationCounts([row.id])).get(row.id) ?? 0);
-    this.entities.push({
-      name: row.name,
-      entityType: row.type,
-      observations,
-      ...learnedAs(learned),
-      ...(withHistory && ids.length > 0 ? { ids } : {}),
-      history: history.length === 0 ? undefined : history,
-      observation_count: count,
-      clipped: clipped || undefined,
-    });
+    if (facts.length === 0 && rest !== undefined) return rest;
+    const isWhole = rest === undefined && after === 0;
+    const counts = isWhole ? undefined : await reader.observationCounts([row.id]);
+    this.entities.push(shownEntity(row, facts, detail, counts && (counts.get(row.id) ?? 0)));
     return rest;
   }
 
@@ -135,80 +120,100 @@ export class Page {
     start: number,
   ): Promise<number | undefined> {
     let after = start;
-    for await (const rows of batches(page, RELATION_BATCH, start)) {
+    for await (const rows of batches(page, RELATION_BATCH, start))
       for (const row of rows) {
-        if (!this.addRelation(row)) return after;
+        const relation = shownRelation(row);
+        if (!this.reserve(relation)) return after;
+        this.relations.push(relation);
         after = row.id;
       }
-    }
     return undefined;
   }
 }
 
-const MAX_SOURCE = 80;
-
-/** The id of an observation as `replaces` takes it: `#12`. */
-export const idOf = (id: number) => `#${id}`;
-
-/** A time to the minute: `2026-07-28T18:03Z`. */
-const minuteOf = (time: number) => `${new Date(time).toISOString().slice(0, -8)}Z`;
-
-/** When and from whom an observation was learned: `2026-07-28T18:03Z, Ada`. */
-export function learnedOn(createdAt: number, source: string | null): string {
-  const time = minuteOf(createdAt);
-  return source === null ? time : `${time}, ${clip(source, MAX_SOURCE)}`;
+export function shownRelation({ from, to, type }: RelationRow): Relation {
+  return { from, to, relationType: type };
 }
 
-/** A superseded observation in an answer; undefined for a current one. */
-function supersededOf(row: ObservationRow, observation: string): Superseded | undefined {
-  const { id, createdAt, source, supersededAt, supersededBy } = row;
-  if (supersededAt === null) return undefined;
+/** An observation of which only a part may be shown. */
+type ShownFact = ObservationRow & { readonly part?: string };
+
+/** An entity in an answer with some of its observations; `count` is how many it has if there are more. */
+export function shownEntity(
+  { name, type }: EntityRow,
+  facts: readonly ShownFact[],
+  detail: Detail = "texts",
+  count?: number,
+): ShownEntity {
+  const current = facts.filter(({ supersededAt }) => supersededAt === null);
+  const history = facts.filter(({ supersededAt }) => supersededAt !== null).map(replacedFact);
+  const observations = current.map(({ content, part }) => part ?? clipJson(content));
+  const clipped = observations.filter((text, at) => text !== current[at]?.content).length;
+  return {
+    name,
+    entityType: type,
+    observations,
+    learned: current.length === 0 ? undefined : learnedOf(current, detail !== "texts"),
+    ids: detail === "history" && current.length > 0 ? current.map(({ id }) => idOf(id)) : undefined,
+    history: history.length === 0 ? undefined : history,
+    observation_count: count,
+    clipped: clipped === 0 ? undefined : clipped,
+  };
+}
+
+/**
+ * When and, with `sources`, from whom observations were learned: one entry for each run of equal ones (`3x 2026-07-28`),
+ * and a single one if all are equal. Days, unless several times of a day have to be told apart.
+ */
+function learnedOf(facts: readonly ObservationRow[], sources: boolean): string[] {
+  const times = (unit: "day" | "minute") => new Set(facts.map((fact) => timeOf(fact, unit)));
+  const unit = times("minute").size > times("day").size ? "minute" : "day";
+  const runs: { time: string; count: number }[] = [];
+  for (const fact of facts) {
+    const time = timeOf(fact, unit, sources);
+    const last = runs.at(-1);
+    if (last?.time === time) last.count += 1;
+    else runs.push({ time, count: 1 });
+  }
+  const isCounted = runs.length > 1;
+  return runs.map(({ time, count }) => (isCounted && count > 1 ? `${count}x ${time}` : time));
+}
+
+/** `2026-07-28` or `2026-07-28T18:03Z`, with the source: `2026-07-28, Ada`. */
+function timeOf(
+  { createdAt, source }: Pick<ObservationRow, "createdAt" | "source">,
+  unit: "day" | "minute",
+  withSource = false,
+): string {
+  const iso = new Date(createdAt).toISOString();
+  const time = unit === "day" ? iso.slice(0, -14) : `${iso.slice(0, -8)}Z`;
+  return withSource && source !== null ? `${time}, ${clip(source, MAX_SOURCE)}` : time;
+}
+
+/** A superseded observation in an answer. */
+function replacedFact(row: ObservationRow): Replaced {
+  const { id, content, supersededAt, supersededBy } = row;
   return {
     id: idOf(id),
-    observation,
-    learned: learnedOn(createdAt, source),
-    until: minuteOf(supersededAt),
+    observation: clipJson(content),
+    learned: timeOf(row, "minute", true),
+    until: timeOf({ createdAt: supersededAt ?? 0, source: null }, "minute"),
     replaced_by: supersededBy === null ? undefined : idOf(supersededBy),
   };
 }
 
-/** The field of an answer for a list of `learnedOn`. */
-export function learnedAs(learned: readonly string[]): { learned?: string[] } {
-  if (learned.length === 0) return {};
-  return { learned: new Set(learned).size === 1 ? learned.slice(0, 1) : [...learned] };
-}
-
 /** Cuts a text so that its JSON fits into the limit. */
 function clipJson(text: string): string {
-  if (text.length * 6 <= MAX_SHOWN) return text;
   let shown = text;
-  while (JSON.stringify(shown).length > MAX_SHOWN)
-    shown = `${clip(shown, Math.floor(shown.length * Math.min(0.9, MAX_SHOWN / JSON.stringify(shown).length)))}…`;
+  // No character has more than six in JSON.
+  while (shown.length * 6 > MAX_SHOWN && JSON.stringify(shown).length > MAX_SHOWN)
+    shown = `${clip(shown, Math.floor(shown.length * 0.9))}…`;
   return shown;
 }
 
 /**
- * A check of a cursor's content: an object with these keys, all of them whole numbers from 0. It does without zod, which the
- * database thread would load only for this.
- */
-export function naturals<Key extends string>(
-  ...keys: readonly Key[]
-): StateCheck<Record<Key, number>> {
-  return {
-    safeParse(value) {
-      const found = new Map(Object.entries(Object(value)));
-      const isNatural = (key: Key) =>
-        Number.isSafeInteger(found.get(key)) && Number(found.get(key)) >= 0;
-      if (!keys.every(isNatural)) return { success: false };
-      // Each key was checked.
-      return { success: true, data: Object.fromEntries(found) as Record<Key, number> };
-    },
-  };
-}
-
-/**
- * Truncates the lists of a response to stay within the budget, and reports how many items are not shown. The change
- * is already saved at this point, so its echo may be truncated but must never fail.
+ * Truncates the lists of a response to stay within the budget, and reports how many items are not shown. The change is
+ * already saved at this point, so its echo may be truncated but must never fail.
  *
  * @param budget characters of JSON.
  */

@@ -1,30 +1,27 @@
-import { cursorsOf, nearest, ToolError } from "@refmcp/boundary/answer";
+import { cursorsOf, fitting, ToolError } from "@refmcp/boundary/answer";
+import * as z from "zod";
 import { quoteAll } from "../read/names.ts";
-import { idOf, learnedAs, learnedOn, naturals, Page, type ShownEntity } from "../read/page.ts";
+import { natural, type ShownEntity, shownEntity, shownRelation } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
-import { fold, foldedName, queryWords, snippet, wordsOf } from "../text.ts";
-import {
-  type EntityRow,
-  idsOf,
-  type ObservationRow,
-  type WeightedWord,
-  type Within,
-} from "../types.ts";
-import { MAX_RANKED, newestFirst, type RankedEntity, rankEntities } from "./rank.ts";
+import { wordsOf } from "../text.ts";
+import type { EntityRow, ObservationRow, Within } from "../types.ts";
+import { newestFirst, type RankedEntity, type Ranking, rank } from "./rank.ts";
+import { snippet } from "./snippet.ts";
+import { type IndexedWord, lookUp, queryWords } from "./words.ts";
 
 const MAX_WORDS = 32;
-/** An entity that lacks some of the words needs at least this share of the best score: below, it only matches a common word. */
-const MIN_SCORE = 0.3;
-/** How many characters of observations an answer has for each entity that it may show: 2,000 by default. */
-const CHARS_PER_ENTITY = 100;
-/** Entities with at most this many observations show also those that do not match, if there is room. */
-const MAX_SHORT = 10;
-/** With fewer characters left, no further observations are looked for. */
-const MIN_LEFT = 20;
-/** A question names at most this many entities; more only have a common word in their names. */
-const MAX_NAMED = 3;
-const SHOWN_RELATIONS = 50;
-const FRAME = 900;
+/** The characters of JSON of an answer for each entity that it may show: 2,100 by default. */
+const CHARS_PER_ENTITY = 105;
+/** The most entities of an empty query. */
+const MAX_NEWEST = 1_000;
+/** How many of an entity's newest facts are looked at. */
+const MAX_FACTS = 100;
+/** The share of an answer that relations always may have, and how many are looked at. */
+const [RELATIONS_SHARE, MAX_RELATIONS] = [0.15, 50];
+/** The JSON around the lists of an answer. */
+const FRAME = 200;
+/** The first facts of an answer are the best ones, even if those of an entity are then in two places. */
+const FIRST = 5;
 
 export interface SearchQuery extends Within {
   readonly query: string;
@@ -33,17 +30,18 @@ export interface SearchQuery extends Within {
   readonly budget: number;
 }
 
-/** The words of a query: those that the index has or that are similar to it, the latter, and those without matches. */
-type Words = {
-  known: WeightedWord[];
-  similar: string[];
-  unknown: string[];
-};
+/** A fact for an answer, with its score; an entity without facts has one without `row`. */
+interface Item {
+  readonly entity: EntityRow;
+  readonly row?: ObservationRow;
+  readonly score: number;
+  /** Whether it matches the query, and not only its entity. */
+  readonly isMatch: boolean;
+}
 
 /**
- * The entities that match a query best, with their best facts: see `rankEntities`; an exact name comes first. Words are compared
- * by their stems, ignoring case and accents, and match longer words that start with them. A word without matches is replaced by
- * words that contain it, or by words a few letters away. An empty query returns the newest.
+ * The entities that match a query best, with their best facts: see `rank`. A word without matches is replaced by words
+ * that contain it, or by words a few letters away. An empty query, or one that asks what is new, returns the newest.
  *
  * @throws ToolError `invalid` for more than 32 words or a cursor of another query.
  */
@@ -54,204 +52,140 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     throw new ToolError(
       "invalid",
       `The query has ${words.length} words; at most ${MAX_WORDS} are allowed.`,
-      {
-        hint: "Use only the most important words.",
-      },
+      { hint: "Use only the most important words." },
     );
-  const cursors = cursorsOf("search_nodes", [query, types, since, until], naturals("offset"));
+  const position = z.object({ offset: natural });
+  const cursors = cursorsOf("search_nodes", [query, types, since, until], position);
   const offset = cursors.decode(search.cursor)?.offset ?? 0;
   return store.read(async (reader) => {
-    const enough = Math.max(MAX_RANKED, offset + limit) + 1;
-    const found = await lookUpAll(reader, words);
-    const { ranked, isMinimum, hasAll } =
+    const indexed = await lookUp(reader, words);
+    const ranking =
       words.length === 0
-        ? await newest(reader, search, enough)
-        : await rank(reader, search, found, enough);
-    const chosen = ranked.slice(offset, offset + limit);
-    const page = new Page(budget - FRAME);
-    const shown = await fill(reader, page, chosen, found.known, limit * CHARS_PER_ENTITY, words);
-    const hasRelations = (await reader.counts()).relations > 0;
-    const related = hasRelations
-      ? await reader.relationsOf(idsOf(shown), { limit: SHOWN_RELATIONS + 1 })
-      : [];
-    const fits = related.slice(0, SHOWN_RELATIONS).every((relation) => page.addRelation(relation));
-    const next = offset + shown.length;
-    const notes = wordNotes(found, page.entities);
-    if (!fits || related.length > SHOWN_RELATIONS)
-      notes.push("Not all relations of these entities are shown; open_nodes shows them.");
-    return {
-      entities: page.entities,
-      relations: page.relations,
-      total: ranked.length,
-      total_is_minimum: isMinimum || undefined,
-      // No entity has every word.
-      matched: hasAll || ranked.length === 0 ? undefined : "some words",
-      note: notes.join(" ") || undefined,
-      next_cursor:
-        next < ranked.length && shown.length > 0 ? cursors.encode({ offset: next }) : undefined,
+        ? await newest(reader, search)
+        : await rank(reader, indexed, words, search);
+    const candidates = ranking.entities.slice(offset, offset + limit);
+    const ids = candidates.map(({ entity }) => entity.id);
+    const counts = await reader.observationCounts(ids);
+    const related = await reader.relationsOf(ids, { limit: MAX_RELATIONS });
+    const items = await itemsOf(reader, candidates);
+    const characters = Math.min(budget, limit * CHARS_PER_ENTITY);
+    const note = noteOf(words, indexed);
+    const answer = (count: number) => {
+      const shown = new Set(items.slice(0, count).map(({ entity }) => entity.id));
+      const { entities, learned } = withCommonDay(grouped(items.slice(0, count), counts, indexed));
+      const relations = related
+        .filter(({ fromId, toId }) => shown.has(fromId) || shown.has(toId))
+        .map(shownRelation);
+      const left = characters - FRAME - JSON.stringify(entities).length;
+      const fits = fitting(relations, Math.max(left, RELATIONS_SHARE * characters));
+      // What is shown is a beginning of the candidates; if not, the rest is repeated rather than left out.
+      const unseen = candidates.findIndex(({ entity }) => !shown.has(entity.id));
+      const next = offset + (unseen === -1 ? candidates.length : unseen);
+      const isMore = next > offset && next < ranking.entities.length;
+      return {
+        entities,
+        relations: relations.slice(0, fits),
+        learned,
+        total: ranking.entities.length,
+        total_is_minimum: ranking.isMinimum || undefined,
+        note,
+        next_cursor: isMore ? cursors.encode({ offset: next }) : undefined,
+      };
     };
+    // The most facts that fit; one always does.
+    let [most, over] = [Math.min(1, items.length), items.length + 1];
+    while (over - most > 1) {
+      const count = Math.floor((most + over) / 2);
+      if (JSON.stringify(answer(count)).length <= characters) most = count;
+      else over = count;
+    }
+    return answer(most);
   });
 }
 
-/**
- * Looks up each word in the index; one with punctuation (`node.js`) as a phrase, or else by its parts. A word without matches
- * is replaced by words a few letters away.
- */
-async function lookUpAll(reader: Reader, words: readonly string[]): Promise<Words> {
-  const found: Words = { known: [], similar: [], unknown: [] };
-  const lookUp = async (each: readonly string[]) => {
-    const indexed = [];
-    for (const word of each) indexed.push(await reader.lookUp(word));
-    return indexed.filter((one) => one !== undefined);
-  };
-  for (const word of words) {
-    const parts = wordsOf(word);
-    let indexed = await lookUp([word]);
-    if (parts.length > 1 && indexed[0]?.as !== "word") indexed = await lookUp(parts);
-    if (indexed.length === 0) found.unknown.push(word);
-    else if (indexed.every(({ as }) => as === "near")) found.similar.push(word);
-    found.known.push(...indexed);
-  }
-  return found;
+/** The entities that changed last. */
+async function newest(reader: Reader, within: Within): Promise<Ranking> {
+  const rows = await reader.recentEntities(within, MAX_NEWEST);
+  const entities = rows.map((entity, at) => ({
+    entity,
+    isNamed: false,
+    score: rows.length - at,
+    facts: [],
+  }));
+  return { entities, isMinimum: rows.length === MAX_NEWEST };
 }
 
-/** The note about words without matches. */
-function wordNotes({ similar, unknown }: Words, shown: readonly ShownEntity[]): string[] {
-  const texts = shown.map(({ name, entityType, observations = [] }) => [
-    name,
-    entityType,
-    ...observations,
-  ]);
-  const present = new Set(wordsOf(fold(texts.flat().join(" "))));
-  const notes = similar.map((word) => {
-    const nothing = `Nothing matches ${quoteAll([word])}.`;
-    const meant = nearest(word, present, 1);
-    return meant.length === 0 ? nothing : `${nothing} Did you mean ${quoteAll(meant)}?`;
+/**
+ * The facts of entities, best first: those that match, or of an entity where none does, the newest, of which each next one
+ * counts less. Every second one is about an entity that the query names if no fact of it matches.
+ */
+async function itemsOf(reader: Reader, entities: readonly RankedEntity[]): Promise<Item[]> {
+  const items: Item[] = [];
+  const newest: Item[] = [];
+  for (const { entity, isNamed, score, facts } of entities) {
+    const own: Item[] = facts.map((fact) => ({ entity, isMatch: true, ...fact }));
+    if (own.length === 0)
+      for (const [at, row] of (await reader.newestOf(entity.id, MAX_FACTS)).entries())
+        own.push({ entity, row, isMatch: false, score: score / (at + 1) });
+    if (own.length === 0) own.push({ entity, isMatch: false, score });
+    (isNamed && facts.length === 0 ? newest : items).push(...own);
+  }
+  const bestFirst = (a: Item, b: Item) =>
+    b.score - a.score || (a.row && b.row ? newestFirst(a.row, b.row) : 0);
+  newest.sort(bestFirst);
+  const pairs = items.sort(bestFirst).map((item, at) => [newest[at] ?? [], item].flat());
+  return [...pairs.flat(), ...newest.slice(items.length)];
+}
+
+/** Entities with their facts, in the order of their best ones. */
+function grouped(
+  items: readonly Item[],
+  counts: ReadonlyMap<number, number>,
+  words: readonly IndexedWord[],
+): ShownEntity[] {
+  const open = [...new Set(items.slice(0, FIRST).map(({ entity }) => entity.id))].at(-1);
+  const groups = new Map<number, [Item, ...Item[]]>();
+  for (const [at, item] of items.entries()) {
+    const { id } = item.entity;
+    const isLater = at >= FIRST && item.isMatch && id !== open;
+    const group = groups.get(isLater ? -id : id);
+    if (group === undefined) groups.set(isLater ? -id : id, [item]);
+    else group.push(item);
+  }
+  return [...groups].map(([key, group]) => {
+    const [{ entity }] = group;
+    const facts = group.flatMap(({ row }) =>
+      row === undefined ? [] : [{ ...row, part: snippet(row.content, words) }],
+    );
+    const shown = items.filter((item) => item.row && item.entity.id === entity.id).length;
+    const more = (counts.get(entity.id) ?? 0) - shown;
+    const isLast = !groups.has(-key) || key < 0;
+    return { ...shownEntity(entity, facts), more: isLast && more > 0 ? more : undefined };
   });
-  if (unknown.length > 0)
-    notes.push(`Nothing matches ${quoteAll(unknown)}; try synonyms, or browse with read_graph.`);
-  return notes;
 }
 
-/**
- * Fills a page with entities and their best observations, in the order of the entities; returns those shown. Entities that the
- * query names get half of the space, for their observations that match, then their newest. The others are chosen by their own
- * rank and their entity's until `characters` are used; entities with few, or without one that matches, also show others, the
- * newest first. The page ends after the last entity that got one.
- */
-async function fill(
-  reader: Reader,
-  page: Page,
-  ranked: readonly RankedEntity[],
-  words: readonly WeightedWord[],
-  characters: number,
-  query: readonly string[],
-): Promise<EntityRow[]> {
-  const ids = ranked.map(({ entity }) => entity.id);
-  const counts = await reader.observationCounts(ids);
-  const stems = words.flatMap((word) => word.stems);
-  const chosen = new Map<number, { fact: ObservationRow; text: string }[]>(
-    ids.map((id) => [id, []]),
+/** Entities without the day on which the facts of most were learned, which is then that of all without their own. */
+function withCommonDay(entities: ShownEntity[]) {
+  const days = entities.flatMap(({ learned = [] }) => (learned.length === 1 ? learned : []));
+  const counts = new Map<string, number>();
+  for (const day of days) counts.set(day, (counts.get(day) ?? 0) + 1);
+  const [day, count = 0] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [];
+  if (count < 2) return { entities };
+  const bare = entities.map((entity) =>
+    entity.learned?.length === 1 && entity.learned[0] === day
+      ? { ...entity, learned: undefined }
+      : entity,
   );
-  let left = characters;
-  const seen = new Set<number>();
-  const choose = (fact: ObservationRow) => {
-    if (seen.has(fact.id)) return;
-    const text = snippet(fact.content, stems);
-    if (text.length > left && left < characters) return;
-    left -= text.length;
-    seen.add(fact.id);
-    chosen.get(fact.entityId)?.push({ fact, text });
-  };
-  const named = namedIn(ranked, query);
-  for (const { entity, facts: own } of named) {
-    const rest = left - characters / 2 / named.length;
-    for (const fact of own) if (left > rest) choose(fact);
-    const others = left > rest ? await reader.observationsOf([entity.id]) : [];
-    for (const fact of others.sort(newestFirst)) if (left > rest) choose(fact);
-  }
-  const facts = ranked.flatMap(({ nameScore, facts: own }) =>
-    own.map((fact) => ({ fact, value: nameScore + fact.score })),
-  );
-  facts.sort((one, other) => other.value - one.value || newestFirst(one.fact, other.fact));
-  for (const { fact } of facts) choose(fact);
-  // At once: a query for each entity would be half of the cost of a search in a small memory.
-  const short = new Map<number, ObservationRow[]>(
-    ids.filter((id) => (counts.get(id) ?? 0) <= MAX_SHORT).map((id) => [id, []]),
-  );
-  if (left >= MIN_LEFT)
-    for (const row of await reader.observationsOf([...short.keys()]))
-      short.get(row.entityId)?.push(row);
-  for (const { entity, facts: own } of ranked) {
-    const count = counts.get(entity.id) ?? 0;
-    if (left < MIN_LEFT || own.length === count || (own.length > 0 && count > MAX_SHORT)) continue;
-    const known = new Set(idsOf(own));
-    const all = short.get(entity.id) ?? (await reader.observationsOf([entity.id]));
-    const others = all.filter(({ id }) => !known.has(id));
-    for (const fact of others.sort(newestFirst)) choose(fact);
-  }
-  const shown: EntityRow[] = [];
-  const isDone = ({ id }: EntityRow) => (chosen.get(id) ?? []).length > 0 || !counts.has(id);
-  const last = ranked.findLastIndex(({ entity }) => isDone(entity));
-  for (const { entity } of ranked.slice(0, last + 1)) {
-    const own = chosen.get(entity.id) ?? [];
-    const count = counts.get(entity.id) ?? 0;
-    const item = {
-      name: entity.name,
-      entityType: entity.type,
-      observations: own.map(({ text }) => text),
-      ...learnedAs(own.map(({ fact }) => learnedOn(fact.createdAt, fact.source))),
-      ...(own.length === 0 ? {} : { ids: own.map(({ fact }) => idOf(fact.id)) }),
-      observation_count: own.length === count ? undefined : count,
-      clipped: own.filter(({ fact, text }) => text !== fact.content).length || undefined,
-    };
-    if (!page.reserve(item)) break;
-    page.entities.push(item);
-    shown.push(entity);
-  }
-  return shown;
+  return { entities: bare, learned: day };
 }
 
-/** The entities with the most words of the query in their names. */
-function namedIn(ranked: readonly RankedEntity[], query: readonly string[]): RankedEntity[] {
-  const best = Math.max(...ranked.map(({ nameScore }) => nameScore));
-  const named = ranked.filter(
-    ({ entity, nameScore }) =>
-      nameScore === best && wordsOf(fold(entity.name)).some((word) => query.includes(word)),
-  );
-  return named.length > MAX_NAMED ? [] : named;
-}
-
-interface Ranked {
-  readonly ranked: readonly RankedEntity[];
-  /** Whether there may be more that were not examined. */
-  readonly isMinimum: boolean;
-  /** Whether an entity has all words of the query. */
-  readonly hasAll: boolean;
-}
-
-async function newest(reader: Reader, search: SearchQuery, limit: number): Promise<Ranked> {
-  const rows = await reader.recentEntities(search, limit);
-  const ranked = rows.map((entity) => ({ entity, score: 0, nameScore: 0, words: 0, facts: [] }));
-  return { ranked, isMinimum: rows.length === limit, hasAll: true };
-}
-
-async function rank(
-  reader: Reader,
-  search: SearchQuery,
-  { known, similar, unknown }: Words,
-  limit: number,
-): Promise<Ranked> {
-  const { ranked, isMinimum } = await rankEntities(reader, known, search, limit);
-  const all = known.length + unknown.length;
-  const min = (ranked[0]?.score ?? 0) * MIN_SCORE;
-  const good = ranked.filter(({ score, words }) => score >= min || words === all);
-  const wanted = foldedName(search.query.trim());
-  const isExact = ({ entity }: RankedEntity) => foldedName(entity.name) === wanted;
-  return {
-    ranked: [...good.filter(isExact), ...good.filter((one) => !isExact(one))],
-    isMinimum,
-    hasAll:
-      unknown.length === 0 && similar.length === 0 && ranked.some(({ words }) => words === all),
-  };
+/** A sentence about words that no text has, and what was found instead. */
+function noteOf(words: readonly string[], indexed: readonly IndexedWord[]): string | undefined {
+  const exact = new Set(indexed.flatMap(({ word, isSimilar }) => (isSimilar ? [] : word)));
+  const missing = words.filter((word) => ![word, ...wordsOf(word)].some((part) => exact.has(part)));
+  if (missing.length === 0) return undefined;
+  const similar = indexed.flatMap(({ isSimilar, terms }) => (isSimilar ? terms : []));
+  const like = similar.map(({ text }) => text);
+  const meant = like.length === 0 ? "" : ` Similar: ${quoteAll([...new Set(like)])}.`;
+  return `Nothing matches ${quoteAll(missing)}.${meant} Try synonyms; for the newest, leave query empty or give since.`;
 }

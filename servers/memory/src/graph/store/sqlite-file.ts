@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readFileSync, statSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ensureDirectory, errorCode } from "@refmcp/boundary";
@@ -6,20 +6,19 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { Sqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
 import { damaged, explainedSqlite, failure, readOnly, refuseLarge, sqliteCode } from "../errors.ts";
-import { SCHEMA_VERSION, tablesOf, UPGRADABLE_VERSION } from "./tables.ts";
+import { SCHEMA_VERSION, tablesOf } from "./tables.ts";
 
 /** "RMEM" marks the file as a memory, so that other programs' databases are never written to. */
 const APPLICATION_ID = 0x524d454d;
 
 /**
- * The search index has one row for each live entity (name and type, under its negative id) and one for each current observation
- * (content, under its id), folded. It does not store these texts
- * ("contentless"), so a row is removed by its id, even if another Node.js version with other Unicode tables folded it. `terms`
- * lists the stems in it.
+ * The search index has one row for each live entity (name and type, under its negative id) and one for each current
+ * observation (content, under its id), folded. It does not store these texts ("contentless"), so a row is removed by its
+ * id, even if another Node.js version with other Unicode tables folded it. `terms` lists the stems in it.
  */
 export const SEARCH_INDEX = `
 CREATE VIRTUAL TABLE search USING fts5 (
-  name, type, content, content = '', contentless_delete = 1,
+  text, content = '', contentless_delete = 1,
   tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
 );
 CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
@@ -27,31 +26,33 @@ CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
 
 /** The tables of a graph and its search index. */
 const SCHEMA = `
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 ${tablesOf({ id: "INTEGER PRIMARY KEY AUTOINCREMENT", integer: "INTEGER", byCodePoint: "TEXT", options: " STRICT" })}
 ${SEARCH_INDEX}
 `;
 
-/** How long SQLite itself waits for a lock, in milliseconds, before the event loop continues. */
-const BUSY_MS = 100;
 /** How long work waits for other processes, in milliseconds. */
 export const LOCK_WAIT_MS = 30_000;
 /** How long opening waits for a program that lets nobody read; processes of this server never do that for long. */
 const OPEN_WAIT_MS = 2_000;
+/**
+ * SQLite itself waits for a lock only to read, and shortly, because it blocks the event loop: a reader meets one only while
+ * another process recovers the WAL. For writing see `untilFree`.
+ */
+const [READ_WAIT_MS, WRITE_WAIT_MS] = [40, 0];
 
 /**
- * Opens a memory file, or creates it (mode 0600, its folder 0700). A file that cannot be written is opened for reading, without
- * a writer.
+ * Opens a memory file, or creates it (mode 0600, its folder 0700). A file that cannot be written is opened for reading,
+ * without a writer.
  *
- * @throws ToolError `unavailable` for a damaged file or another program's file, which is not changed;
- *   `denied` for a read-only location without a file.
+ * @throws ToolError `unavailable` for a damaged file or another program's file, which is not changed; `denied` for a
+ *   read-only location without a file.
  */
 export async function openFile(Sqlite: Sqlite, file: string) {
   createMissing(file);
   let writer: Database | undefined;
   try {
     writer = await prepareWriter(Sqlite, file);
-    return { writer, reader: openReader(Sqlite, file) };
+    return { writer, reader: await openReader(Sqlite, file) };
   } catch (error) {
     writer?.close();
     throw explainedSqlite(error, file);
@@ -59,14 +60,12 @@ export async function openFile(Sqlite: Sqlite, file: string) {
 }
 
 function createMissing(file: string): void {
-  try {
-    if (statSync(file).isFile()) return;
+  const facts = existsSync(file) ? statSync(file) : undefined;
+  if (facts?.isFile() === true) return;
+  if (facts !== undefined)
     throw new ToolError("invalid", `${file} is not a regular file.`, {
       hint: "Choose a file with --file; it is created if missing.",
     });
-  } catch (error) {
-    if (error instanceof ToolError) throw error;
-  }
   try {
     ensureDirectory(dirname(file), 0o700);
     closeSync(openSync(file, constants.O_CREAT | constants.O_RDWR, 0o600));
@@ -83,23 +82,15 @@ function createMissing(file: string): void {
 async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | undefined> {
   if (!isWritable(file)) {
     if (statSync(file).size === 0) throw readOnly(file);
-    const reader = openReader(Sqlite, file);
+    const reader = await openReader(Sqlite, file);
     try {
       checkOwner(reader, file);
-      if (versionOf(reader) === UPGRADABLE_VERSION)
-        throw new ToolError(
-          "unavailable",
-          `${file} is read-only and has format ${UPGRADABLE_VERSION}.`,
-          {
-            hint: "Make the file and its directory writable once, so that this server can upgrade it.",
-          },
-        );
     } finally {
       reader.close();
     }
     return undefined;
   }
-  const db = new Sqlite(file, { timeout: BUSY_MS });
+  const db = new Sqlite(file, { timeout: WRITE_WAIT_MS });
   try {
     // Before anything is written, so that another program's file is not changed.
     await untilFree(() => checkOwner(db, file), OPEN_WAIT_MS);
@@ -111,7 +102,7 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     db.pragma("temp_store = MEMORY");
     // Deleted data is overwritten (SQLite, "PRAGMA secure_delete").
     db.pragma("secure_delete = ON");
-    await untilFree(() => migrate(db, file));
+    await untilFree(() => createTables(db, file));
     return db;
   } catch (error) {
     db.close();
@@ -120,13 +111,13 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
 }
 
 /**
- * A connection for reading. SQLite cannot open a WAL file in a folder where it may not create the -shm file. Nobody can be
- * writing to such a file, so a copy in memory is opened instead.
+ * A connection for reading. SQLite cannot open a WAL file in a folder where it may not create the -shm file. Nobody can
+ * be writing to such a file, so a copy in memory is opened instead.
  */
-function openReader(Sqlite: Sqlite, file: string): Database {
+async function openReader(Sqlite: Sqlite, file: string): Promise<Database> {
   try {
-    const reader = new Sqlite(file, { readonly: true, timeout: BUSY_MS });
-    reader.pragma("schema_version");
+    const reader = new Sqlite(file, { readonly: true, timeout: READ_WAIT_MS });
+    await untilFree(() => reader.pragma("schema_version"), OPEN_WAIT_MS);
     return reader;
   } catch (error) {
     const noShm = /^SQLITE_(CANTOPEN|READONLY)/.test(sqliteCode(error));
@@ -160,7 +151,7 @@ function checkOwner(db: Database, file: string): void {
   const { owner, version, tables } = look.deferred();
   if (owner !== APPLICATION_ID && (tables?.count ?? 0) > 0)
     throw failure("foreign", `${file} is another program's SQLite database.`);
-  if ([0, UPGRADABLE_VERSION, SCHEMA_VERSION].includes(version)) return;
+  if (version === 0 || version === SCHEMA_VERSION) return;
   const [age, hint] =
     version > SCHEMA_VERSION
       ? ["a newer", "Update this server to its newest version."]
@@ -172,29 +163,26 @@ function checkOwner(db: Database, file: string): void {
   throw new ToolError(
     "unavailable",
     `${file} was written by ${age} version of this server (${formats}).`,
-    {
-      hint: `The file was not changed. ${hint}`,
-    },
+    { hint: `The file was not changed. ${hint}` },
   );
 }
 
 /** The format of a memory file; 0 for an empty one. */
-export const versionOf = (db: Database) => Number(db.pragma("user_version", { simple: true }));
+const versionOf = (db: Database) => Number(db.pragma("user_version", { simple: true }));
 
-/** Whether the schema exists. Reading it needs no lock, so a long write by another process does not prevent opening. */
-function isMade(db: Database, file: string): boolean {
-  const version = versionOf(db);
-  if (version !== SCHEMA_VERSION && version !== UPGRADABLE_VERSION) return false;
+/** Whether the tables exist. Reading needs no lock, so a long write by another process does not prevent opening. */
+function hasTables(db: Database, file: string): boolean {
+  if (versionOf(db) !== SCHEMA_VERSION) return false;
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'changes'").get() === undefined)
     throw damaged(file);
   return true;
 }
 
-function migrate(db: Database, file: string): void {
-  if (isMade(db, file)) return;
+function createTables(db: Database, file: string): void {
+  if (hasTables(db, file)) return;
   db.transaction(() => {
-    // Another process may have created it since.
-    if (isMade(db, file)) return;
+    // Another process may have created them since.
+    if (hasTables(db, file)) return;
     db.exec(SCHEMA);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${SCHEMA_VERSION}`);

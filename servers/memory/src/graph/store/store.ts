@@ -1,4 +1,3 @@
-import type { Stop } from "./connection.ts";
 import type { Reader } from "./reader.ts";
 import type { Writer } from "./writer.ts";
 
@@ -10,20 +9,18 @@ export interface Store {
   /** Its location for people, without secrets. */
   readonly location: string;
   /** Reads from one snapshot of the graph. */
-  read<Value>(work: (reader: Reader) => Promise<Value>, stop?: Stop): Promise<Value>;
+  read<Value>(work: (reader: Reader) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
   /**
    * Writes atomically, one writer at a time across all processes. When it resolves, the write is on the disk.
    *
    * @throws ToolError `unavailable` if the store cannot be written now; then nothing was changed.
    */
-  write<Value>(work: (writer: Writer) => Promise<Value>, stop?: Stop): Promise<Value>;
+  write<Value>(work: (writer: Writer) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
   /** A number that changes whenever any process commits a write. */
   version(): Promise<number>;
   /** Overwrites what erased rows left on the disk. Returns a sentence about what could not be overwritten yet. */
   overwriteErased(): Promise<string | undefined>;
-  /** Bytes on the disk. */
-  size(): Promise<number>;
-  /** What its user should know about damage found since it was opened. */
+  /** What its user should know about damage found when it was opened. */
   readonly warning?: string | undefined;
   /** Reports how many items are done. */
   progress?(done: number): void;
@@ -31,11 +28,15 @@ export interface Store {
 }
 
 /** A store for one call: its work ends when the call does, and its progress is reported to the caller. */
-export function storeOfCall(store: Store, stop: Stop, progress: (done: number) => void): Store {
+export function storeOfCall(
+  store: Store,
+  signal: AbortSignal | undefined,
+  progress?: (done: number) => void,
+): Store {
   return {
     ...store,
-    read: (work) => store.read(work, stop),
-    write: (work) => store.write(work, stop),
-    progress,
+    read: (work) => store.read(work, signal),
+    write: (work) => store.write(work, signal),
+    ...(progress === undefined ? {} : { progress }),
   };
 }

@@ -1,28 +1,22 @@
 import { hash } from "node:crypto";
+import type { Kind } from "../types.ts";
 
-/** An entity has each text at most once among its current observations. */
-const UNIQUE_CONTENT =
-  "CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key) WHERE removed_by IS NULL AND superseded_at IS NULL;";
+/** The format of the tables. Older ones, which were never published, are refused. */
+export const SCHEMA_VERSION = 4;
 
-/**
- * The format of the tables. 2 had no superseded observations, and one row in the search index for each entity; it is
- * upgraded in place.
- */
-export const SCHEMA_VERSION = 3;
-export const UPGRADABLE_VERSION = 2;
+/** The tables with bulk inserts. */
+export type Table = "entities" | "observations" | "relations" | "changes" | "journal";
 
-/** The statements that upgrade the tables of format 2; the search index is then made again. */
-export const upgradeOf = (integer: string) => `
-ALTER TABLE observations ADD COLUMN superseded_at ${integer};
-ALTER TABLE observations ADD COLUMN superseded_by ${integer};
-DROP INDEX observations_content;
-${UNIQUE_CONTENT}
-`;
+export const TABLES = {
+  entity: "entities",
+  observation: "observations",
+  relation: "relations",
+} as const satisfies Readonly<Record<Kind, Table>>;
 
 /**
- * The tables of a graph. Deleted rows remain, marked with the change that deleted them, until they are purged. The parameters
- * differ between SQLite and PostgreSQL: an id that is never reused, a 64-bit type (INTEGER has 64 bits only in SQLite), text
- * compared by code points, and options after the columns of a table.
+ * The tables of a graph. Deleted rows remain, marked with the change that deleted them, until they are erased. The
+ * parameters differ between SQLite and PostgreSQL: an id that is never reused, a 64-bit type (INTEGER has 64 bits only
+ * in SQLite), text compared by code points, and options after the columns of a table.
  */
 export function tablesOf(
   types: Readonly<Record<"id" | "integer" | "byCodePoint" | "options", string>>,
@@ -55,7 +49,8 @@ CREATE TABLE observations (
   superseded_at ${integer},
   superseded_by ${integer}
 )${options};
-${UNIQUE_CONTENT}
+CREATE UNIQUE INDEX observations_content ON observations (entity_id, content_key)
+  WHERE removed_by IS NULL AND superseded_at IS NULL;
 CREATE INDEX observations_entity ON observations (entity_id, id);
 
 CREATE TABLE relations (
@@ -77,17 +72,27 @@ CREATE TABLE changes (
   undoes ${integer},
   undone_by ${integer},
   hard INTEGER NOT NULL,
-  items TEXT NOT NULL
+  summary TEXT NOT NULL
 )${options};
 
-CREATE TABLE counters (kind INTEGER PRIMARY KEY, live ${integer} NOT NULL, removed ${integer} NOT NULL)${options};
-INSERT INTO counters VALUES (0, 0, 0), (1, 0, 0), (2, 0, 0);
+CREATE TABLE journal (
+  id ${id},
+  change_id ${integer} NOT NULL,
+  kind TEXT NOT NULL,
+  row_id ${integer} NOT NULL,
+  entity_id ${integer} NOT NULL,
+  other_id ${integer},
+  verb TEXT NOT NULL,
+  before TEXT,
+  after TEXT NOT NULL
+)${options};
+CREATE INDEX journal_change ON journal (change_id, id);
 `;
 }
 
 /**
- * The unique key of a name of any length: 128 bits of its SHA-256 in base64url. Indexes on the names themselves would double
- * their size on disk, and PostgreSQL's cannot contain long names.
+ * The unique key of a name of any length: 128 bits of its SHA-256 in base64url. Indexes on the names themselves would
+ * double their size on disk, and PostgreSQL's cannot contain long names.
  */
 export function digest(text: string): string {
   return hash("sha256", text, "base64url").slice(0, 22);

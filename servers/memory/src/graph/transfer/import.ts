@@ -1,16 +1,24 @@
-import { change } from "../change/change.ts";
-import { addEntities, addRelations } from "../change/create.ts";
+import { readFile, stat } from "node:fs/promises";
+import { basename } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { errorCode } from "@refmcp/boundary";
+import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { counted } from "../counts.ts";
+import { refuseLarge } from "../errors.ts";
+import { parts } from "../store/connection.ts";
 import type { Store, Writer } from "../store/store.ts";
-import type { NewObservation } from "../store/writer.ts";
 import type { ChangeFacts, Relation } from "../types.ts";
-import { type ImportedEntity, type ImportedFact, parseMemory, type Reject } from "./jsonl.ts";
-import type { ImportFile } from "./notes.ts";
+import { change } from "../write/change.ts";
+import { addEntities } from "../write/entities.ts";
+import { addNew } from "../write/observations.ts";
+import { addRelations } from "../write/relations.ts";
+import { type ImportedEntity, parseMemory, type Reject } from "./jsonl.ts";
 
-const BATCH = 1_000;
+const BATCH = 250;
 
 /**
- * What an import added: new entities and relations, observations (also superseded ones), and entities created because a relation
- * refers to them (the official server keeps such relations without entities); and the duplicates, which existed.
+ * What an import added: new entities, observations and relations, and entities created because a relation refers to them
+ * (the official server keeps such relations without entities); and the duplicates, which existed.
  */
 const NOTHING = {
   entities: 0,
@@ -19,56 +27,41 @@ const NOTHING = {
   duplicates: 0,
   created_for_relations: 0,
 };
-
-/** What an import added, with its change, the lines that were unreadable, and what was not taken. */
-export type Imported = Awaited<ReturnType<typeof importMemory>>;
-
-/** A note to keep with the import; if one already exists, nothing is imported. */
-type Once = {
-  readonly once?: { readonly key: string; note(tally: typeof NOTHING, rejected: number): string };
-};
+type Tally = typeof NOTHING;
 
 /**
- * Imports an official memory file, or Markdown notes, in one change: everything that can be read, or
- * nothing if it is cancelled or the store fails. Existing entities are extended.
+ * Imports an official memory file in one change: everything that can be read, or nothing if it is cancelled or the store
+ * fails. Existing entities are extended. With `ifEmpty`, nothing is imported if the memory was ever written to.
  */
 export async function importMemory(
   store: Store,
-  given: Uint8Array | readonly ImportFile[],
-  { once, ...facts }: ChangeFacts & Once,
+  bytes: Uint8Array,
+  { ifEmpty = false, ...facts }: ChangeFacts & { readonly ifEmpty?: boolean },
 ) {
   const rejects: Reject[] = [];
-  const notTaken: string[] = [];
-  const tally = { ...NOTHING };
   const added = await change(store, facts, async (writer) => {
-    if (once !== undefined && (await writer.meta(once.key)) !== undefined) return tally;
+    const tally = { ...NOTHING };
+    if (ifEmpty && (await writer.changes(undefined, 1)).length > 0) return tally;
     // Relations may precede the entities that they name.
     const relations: Relation[] = [];
-    const entities: ImportedEntity[] = [];
+    let entities: ImportedEntity[] = [];
     let done = 0;
-    const importEntities = async (batch: readonly ImportedEntity[]) => {
-      const { created, observations } = await addWithFacts(writer, batch);
-      tally.entities += created;
-      tally.observations += observations;
-      const all = batch.reduce((sum, one) => sum + one.facts.length, 0);
-      tally.duplicates += batch.length - created + all - observations;
-      done += batch.length;
+    const flush = async () => {
+      await importEntities(writer, entities, tally);
+      done += entities.length;
       store.progress?.(done);
+      entities = [];
     };
-    // Includes a YAML parser, which only notes need.
-    const all =
-      given instanceof Uint8Array
-        ? parseMemory(given)
-        : (await import("./notes.ts")).parseNotes(given);
-    for (const parsed of all) {
+    let lines = 0;
+    for (const parsed of parseMemory(bytes)) {
+      lines += 1;
+      if (lines % BATCH === 0) await nextTurn();
       if (parsed.kind === "rejected") rejects.push(parsed.reject);
-      else if (parsed.kind === "not taken") notTaken.push(parsed.what);
       else if (parsed.kind === "relation") relations.push(parsed.relation);
-      else if (entities.push(parsed.entity) >= BATCH) await importEntities(entities.splice(0));
+      else if (entities.push(parsed.entity) === BATCH) await flush();
     }
-    await importEntities(entities);
-    for (let at = 0; at < relations.length; at += BATCH) {
-      const batch = relations.slice(at, at + BATCH);
+    await flush();
+    for (const batch of parts(relations, BATCH)) {
       const { missing, relations: fresh, duplicates } = await addRelations(writer, batch, "create");
       tally.created_for_relations += missing.length;
       tally.relations += fresh.length;
@@ -76,64 +69,61 @@ export async function importMemory(
       done += batch.length;
       store.progress?.(done);
     }
-    if (once !== undefined) await writer.setMeta(once.key, once.note(tally, rejects.length));
     return tally;
   });
-  return { ...added, rejects, notTaken };
+  return { ...added, rejects };
+}
+
+/** Adds entities with their facts, those that are new. */
+async function importEntities(
+  writer: Writer,
+  batch: readonly ImportedEntity[],
+  tally: Tally,
+): Promise<void> {
+  const bare = batch.map(({ name, entityType }) => ({ name, entityType, observations: [] }));
+  const created = (await addEntities(writer, bare, "merge")).entities.length;
+  const ids = await writer.entitiesNamed(batch.map(({ name }) => name));
+  tally.entities += created;
+  tally.duplicates += batch.length - created;
+  for (const { addedObservations, duplicates = [] } of await addNew(writer, batch, ids)) {
+    tally.observations += addedObservations.length;
+    tally.duplicates += duplicates.length;
+  }
 }
 
 /**
- * Adds entities with their facts, those that are new; existing entities are extended.
+ * Imports a file of the official server into a memory that was never written to; the file itself is only read.
  *
- * @returns how many entities and observations it added.
+ * @returns a sentence about the result; empty if there is nothing to say
+ * @throws ToolError `unavailable` if the file exists and cannot be read.
  */
-async function addWithFacts(
-  writer: Writer,
-  batch: readonly ImportedEntity[],
-): Promise<{ created: number; observations: number }> {
-  const bare = batch.map(({ name, entityType }) => ({ name, entityType, observations: [] }));
-  const fresh = new Set(
-    (await addEntities(writer, bare, "merge")).entities.map(({ name }) => name),
-  );
-  const ids = await writer.entitiesNamed(batch.map(({ name }) => name));
-  const known = new Map<number, Set<string>>();
-  /** The ids of observations by their texts; of the current one, if there is one. */
-  const idOf = new Map<string, number>();
-  const keyOf = (content: string, supersededAt: number | null | undefined) =>
-    JSON.stringify([content, supersededAt ?? null]);
-  const textKey = (entityId: number, content: string | undefined) =>
-    JSON.stringify([entityId, content]);
-  const remember = (row: Pick<NewObservation, "entityId" | "content"> | undefined, id: number) => {
-    const key = row === undefined ? "" : textKey(row.entityId, row.content);
-    if (!idOf.has(key)) idOf.set(key, id);
-  };
-  const rows: (NewObservation & Pick<ImportedFact, "replacedBy">)[] = [];
-  for (const { name, facts } of batch) {
-    const entityId = ids.get(name)?.id ?? 0;
-    const had = known.get(entityId) ?? new Set<string>();
-    known.set(entityId, had);
-    const contents = facts.map(({ content }) => content);
-    if (!fresh.has(name))
-      for (const row of await writer.observationsMatching(entityId, contents, "kept")) {
-        had.add(keyOf(row.content, row.supersededAt));
-        remember(row, row.id);
-      }
-    for (const fact of facts) {
-      const key = keyOf(fact.content, fact.supersededAt);
-      if (!had.has(key)) rows.push({ entityId, ...fact });
-      had.add(key);
-    }
+export async function importOfficial(store: Store, file: string): Promise<string> {
+  const [first] = await store.read((reader) => reader.changes(undefined, 1));
+  const bytes = first === undefined ? await readWhole(file) : undefined;
+  if (bytes === undefined) return "";
+  const facts = { action: "import_graph", source: basename(file).slice(0, 500), ifEmpty: true };
+  const { change_id, rejects, entities, relations } = await importMemory(store, bytes, facts);
+  const [reject] = rejects;
+  // The file is empty, or another process was faster.
+  if (change_id === undefined && reject === undefined) return "";
+  const what = `Imported ${counted({ entities, relations })} from ${file} into ${store.location}; the file is unchanged.`;
+  if (reject === undefined) return what;
+  const lines = rejects.length === 1 ? "1 line" : `${grouped(rejects.length)} lines`;
+  return `${what} ${lines} could not be imported (line ${reject.line}: ${reject.reason}).`;
+}
+
+/** The bytes of a file; undefined if there is none. */
+async function readWhole(file: string): Promise<Uint8Array | undefined> {
+  try {
+    refuseLarge(file, (await stat(file)).size);
+    return await readFile(file);
+  } catch (cause) {
+    if (cause instanceof ToolError) throw cause;
+    const code = errorCode(cause) ?? String(cause);
+    if (code === "ENOENT") return undefined;
+    throw new ToolError("unavailable", `The memory file ${file} cannot be read: ${code}.`, {
+      hint: "Check that it is a file this user can read, or choose another with --file.",
+      cause,
+    });
   }
-  const add = async (added: readonly NewObservation[]) => {
-    for (const [index, id] of (await writer.addObservations(added)).entries())
-      remember(added[index], id);
-  };
-  await add(rows.filter(({ supersededAt }) => supersededAt === undefined));
-  // What replaced an observation exists before it; it may have been replaced itself.
-  const old = rows.filter(({ supersededAt }) => supersededAt !== undefined);
-  old.sort((one, other) => (other.supersededAt ?? 0) - (one.supersededAt ?? 0));
-  for (const { replacedBy, ...row } of old) {
-    await add([{ ...row, supersededBy: idOf.get(textKey(row.entityId, replacedBy)) }]);
-  }
-  return { created: fresh.size, observations: rows.length };
 }

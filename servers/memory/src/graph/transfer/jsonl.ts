@@ -1,267 +1,128 @@
-import { textProblem } from "../change/change.ts";
+import { isUtf8 } from "node:buffer";
+import * as z from "zod";
 import type { NewObservation } from "../store/writer.ts";
+import { storable } from "../text.ts";
 import type { Entity, ObservationRow, Relation } from "../types.ts";
-
-/** What a graph can be exported as. */
-export const FORMATS = ["jsonl", "markdown", "graphml", "mermaid"] as const;
-export type Format = (typeof FORMATS)[number];
+import { type TextKind, textProblem } from "../write/change.ts";
 
 /** An observation to import: with its own time (milliseconds since 1970) and source, if they are known. */
-export type ImportedFact = Omit<NewObservation, "entityId" | "supersededBy"> & {
-  /** The text of the observation that replaced it. */
-  readonly replacedBy?: string | undefined;
-};
+type ImportedFact = Omit<NewObservation, "entityId">;
 
 /** An entity to import. */
 export type ImportedEntity = Omit<Entity, "observations"> & {
   readonly facts: readonly ImportedFact[];
 };
 
-/** A line of a memory file or a part of another one, why it is invalid, or what was not taken from a file. */
-export type Parsed =
-  | { readonly kind: "entity"; readonly entity: ImportedEntity }
-  | { readonly kind: "relation"; readonly relation: Relation }
-  | { readonly kind: "not taken"; readonly what: string }
-  | { readonly kind: "rejected"; readonly reject: Reject };
-
 /** What could not be read, with the line of the file, from 1. */
 export type Reject = { readonly line: number; readonly reason: string; readonly text: string };
 
+/** A line of a memory file, or why it is invalid. */
+type Parsed =
+  | { readonly kind: "entity"; readonly entity: ImportedEntity }
+  | { readonly kind: "relation"; readonly relation: Relation }
+  | { readonly kind: "rejected"; readonly reject: Reject };
+
+const text = (kind: TextKind) =>
+  z
+    .string()
+    .superRefine((value, context) => {
+      const problem = textProblem(kind, value);
+      if (problem !== undefined) context.addIssue(problem);
+    })
+    .transform(storable);
+
+// Fields with these names may be another program's; then they are ignored.
+const learned = z.array(z.iso.datetime().transform(Date.parse)).catch([]);
+const source = z.array(z.string().min(1).max(500).transform(storable).nullable()).catch([]);
+
+const LINE = z.discriminatedUnion(
+  "type",
+  [
+    z.object({
+      type: z.literal("entity"),
+      name: text("name"),
+      entityType: text("type"),
+      observations: z.array(text("observation")).default([]),
+      learned,
+      source,
+    }),
+    z.object({
+      type: z.literal("relation"),
+      from: text("name"),
+      to: text("name"),
+      relationType: text("type"),
+    }),
+  ],
+  { error: 'neither "entity" nor "relation"' },
+);
+
 /**
- * Reads an official memory file, one JSON object on each line, as written by the official server or damaged
- * by accidents: a byte order mark, CRLF, blank lines, unknown fields, several objects on a line, lines that
- * were cut off. A JSON document `{ "entities": […], "relations": […] }` is read too. Unreadable parts are
- * returned as rejected.
+ * Reads an official memory file, one JSON object on each line; a byte order mark, CRLF, blank lines and unknown fields do
+ * no harm. Other lines are returned as rejected.
  */
 export function* parseMemory(bytes: Uint8Array): Generator<Parsed> {
-  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  const value =
-    bytes.length > MAX_DOCUMENT
-      ? undefined
-      : parseJson(
-          Buffer.from(bytes)
-            .toString("utf8")
-            .replace(/^\ufeff/, ""),
-        );
-  const whole = documentOf(value);
-  if (whole !== undefined) {
-    for (const item of whole) yield classify(item, 1, () => JSON.stringify(item));
-    return;
-  }
-  for (let number = 1, start = 0; start < bytes.length; number++) {
+  for (let line = 1, start = 0; start < bytes.length; line++) {
     const newline = bytes.indexOf(0x0a, start);
-    const line = bytes.subarray(start, newline === -1 ? bytes.length : newline);
-    start += line.length + 1;
-    let content: string;
-    try {
-      content = text.decode(line);
-    } catch {
-      yield rejected(number, "it is not UTF-8", Buffer.from(line).toString("utf8"));
-      continue;
-    }
-    if (number === 1) content = content.replace(/^\ufeff/, "");
-    yield* parseLine(content.trim(), number);
+    const part = bytes.subarray(start, newline === -1 ? bytes.length : newline);
+    start += part.length + 1;
+    const trimmed = Buffer.from(part)
+      .toString("utf8")
+      .replace(/^\ufeff/u, "")
+      .trim();
+    if (trimmed === "") continue;
+    const parsed = isUtf8(part) ? parseLine(trimmed) : "it is not UTF-8";
+    yield typeof parsed === "string"
+      ? { kind: "rejected", reject: { line, reason: parsed, text: trimmed } }
+      : parsed;
   }
 }
 
-const MAX_DOCUMENT = 64 * 1024 * 1024;
-
-/** The items of a file that is a single JSON document; undefined for lines. */
-function documentOf(value: unknown): unknown[] | undefined {
-  if (Array.isArray(value)) return value;
-  if (!isRecord(value) || !(Array.isArray(value.entities) || Array.isArray(value.relations)))
-    return undefined;
-  const typed = (list: unknown, type: string) =>
-    (Array.isArray(list) ? list : []).map((item: unknown) =>
-      isRecord(item) ? { ...item, type } : item,
-    );
-  return [...typed(value.entities, "entity"), ...typed(value.relations, "relation")];
-}
-
-function* parseLine(line: string, number: number): Generator<Parsed> {
-  if (line === "") return;
-  const value = parseJson(line);
-  if (value !== undefined) {
-    yield classify(value, number, () => line);
-    return;
-  }
-  // Several objects, or the rest of a line that a crash cut off before the next one.
-  let start = 0;
-  while (start < line.length) {
-    const end = objectEnd(line, start);
-    const item = end === undefined ? undefined : parseJson(line.slice(start, end));
-    if (end !== undefined && item !== undefined) {
-      yield classify(item, number, () => line.slice(start, end));
-      start = end;
-    } else {
-      const next = line.indexOf('{"type":', start + 1);
-      const stop = next === -1 ? line.length : next;
-      yield rejected(number, "it is not JSON (cut off or damaged)", line.slice(start, stop));
-      start = stop;
-    }
-    while (line[start] === " " || line[start] === "," || line[start] === "\t") start += 1;
-  }
-}
-
-/** The index after the object that begins at `start`; undefined if none begins there or it has no end. */
-function objectEnd(text: string, start: number): number | undefined {
-  if (text[start] !== "{") return undefined;
-  let depth = 0;
-  let inString = false;
-  for (let at = start; at < text.length; at++) {
-    const character = text[at];
-    if (inString) {
-      if (character === "\\") at += 1;
-      else if (character === '"') inString = false;
-    } else if (character === '"') inString = true;
-    else if (character === "{" || character === "[") depth += 1;
-    else if (character === "}" || character === "]") {
-      depth -= 1;
-      if (depth === 0) return at + 1;
-    }
-  }
-  return undefined;
-}
-
-/** Why a line is neither an entity nor a relation. */
-class InvalidLine extends Error {}
-
-function classify(value: unknown, line: number, text: () => string): Parsed {
+/** An entity or a relation, or the reason why a line is neither. */
+function parseLine(line: string): Parsed | string {
+  let json: unknown;
   try {
-    if (!isRecord(value)) throw new InvalidLine("it is not an object");
-    if (value.type === "entity") return { kind: "entity", entity: entityOf(value) };
-    if (value.type === "relation") return { kind: "relation", relation: relationOf(value) };
-    const type = JSON.stringify(value.type) ?? "missing";
-    throw new InvalidLine(`its type is ${type}, not "entity" or "relation"`);
-  } catch (error) {
-    if (error instanceof InvalidLine) return rejected(line, error.message, text());
-    throw error;
-  }
-}
-
-function entityOf(value: Record<string, unknown>): ImportedEntity {
-  const { observations = [], learned, source, superseded = [] } = value;
-  const name = textOf("name", value.name, "name");
-  const entityType = textOf("type", value.entityType, "entityType");
-  if (!Array.isArray(observations)) throw new InvalidLine("observations is not a list");
-  // After an edit by a program that does not know these lists, nobody knows which is whose.
-  const at = (field: unknown, index: number): unknown => {
-    if (!Array.isArray(field)) return field;
-    return field.length === observations.length ? field[index] : undefined;
-  };
-  const current = observations.map((text: unknown, index) => ({
-    content: textOf("observation", text, `observations.${index}`),
-    ...originOf(at(learned, index), at(source, index)),
-  }));
-  // Fields with these names may be another program's.
-  const old = (Array.isArray(superseded) ? superseded : []).flatMap((one: unknown, index) => {
-    const until = isRecord(one) ? timeOf(one.until) : undefined;
-    if (!isRecord(one) || until === undefined) return [];
-    const content = textOf("observation", one.content, `superseded.${index}.content`);
-    const replacedBy = typeof one.replaced_by === "string" ? one.replaced_by : undefined;
-    return [{ content, ...originOf(one.learned, one.source), supersededAt: until, replacedBy }];
-  });
-  return { name, entityType, facts: [...old, ...current] };
-}
-
-function originOf(learned: unknown, source: unknown): Pick<ImportedFact, "createdAt" | "source"> {
-  const createdAt = timeOf(learned);
-  const isSource = typeof source === "string" && source.trim() !== "" && source.length <= 500;
-  return {
-    ...(createdAt === undefined ? {} : { createdAt }),
-    // A fact whose time is known keeps that it has no source.
-    ...(isSource
-      ? { source: source.toWellFormed() }
-      : createdAt === undefined
-        ? {}
-        : { source: null }),
-  };
-}
-
-function timeOf(value: unknown): number | undefined {
-  const time =
-    typeof value === "string" && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? undefined : time;
-}
-
-function relationOf(value: Record<string, unknown>): Relation {
-  return {
-    from: textOf("name", value.from, "from"),
-    to: textOf("name", value.to, "to"),
-    relationType: textOf("type", value.relationType, "relationType"),
-  };
-}
-
-function textOf(kind: "name" | "type" | "observation", value: unknown, field: string): string {
-  if (typeof value !== "string")
-    throw new InvalidLine(`${field} is ${value === undefined ? "missing" : "not text"}`);
-  const problem = textProblem(kind, value);
-  if (problem !== undefined) throw new InvalidLine(`${field}: ${problem}`);
-  return value.toWellFormed();
-}
-
-function rejected(line: number, reason: string, text: string): Parsed {
-  return { kind: "rejected", reject: { line, reason, text } };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
+    json = JSON.parse(line);
   } catch {
-    return undefined;
+    return "it is not JSON (cut off or damaged)";
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const { data, error } = LINE.safeParse(json);
+  if (data === undefined) {
+    const [issue] = error.issues;
+    return `${issue?.path.join(".") || "the line"}: ${issue?.message}`;
+  }
+  const { type, ...fields } = data;
+  if (!("name" in fields)) return { kind: "relation", relation: fields };
+  const { name, entityType, observations } = fields;
+  // After an edit by a program that does not know these lists, nobody knows which is whose.
+  const at = <Item>(list: readonly Item[], index: number) =>
+    list.length === observations.length ? list[index] : undefined;
+  const facts = observations.map((content, index) => ({
+    content,
+    createdAt: at(fields.learned, index),
+    source: at(fields.source, index),
+  }));
+  return { kind: "entity", entity: { name, entityType, facts } };
 }
 
 /**
- * An entity's line as the official server writes it: these fields in this order. More fields, which that server ignores, keep when
- * and from whom each observation was learned (one value if all are the same), and the superseded ones.
+ * An entity's line as the official server writes it: these fields in this order. Two more, which that server ignores, have
+ * when and from whom each observation was learned.
  */
 export function entityLine(
   { name, type }: { readonly name: string; readonly type: string },
-  rows: readonly ObservationRow[],
+  facts: readonly ObservationRow[],
 ): string {
-  const current = rows.filter(({ supersededAt }) => supersededAt === null);
-  const old = rows.filter(({ supersededAt }) => supersededAt !== null);
   return JSON.stringify({
     type: "entity",
     name,
     entityType: type,
-    observations: current.map(({ content }) => content),
-    learned: shared(current.map(({ createdAt }) => isoTime(createdAt))),
-    source: shared(current.map(({ source }) => source)),
-    superseded:
-      old.length === 0
-        ? undefined
-        : old.map(({ content, createdAt, supersededAt, supersededBy, source }) => ({
-            content,
-            learned: isoTime(createdAt),
-            until: isoTime(supersededAt ?? createdAt),
-            replaced_by: rows.find(({ id }) => id === supersededBy)?.content,
-            source: source ?? undefined,
-          })),
+    observations: facts.map(({ content }) => content),
+    learned: facts.map(({ createdAt }) => new Date(createdAt).toISOString()),
+    source: facts.map((fact) => fact.source),
   });
-}
-
-const isoTime = (time: number) => new Date(time).toISOString();
-
-/** One value if all are the same; undefined if there is none. */
-function shared(
-  values: readonly (string | null)[],
-): readonly (string | null)[] | string | undefined {
-  const [first = null] = values;
-  return values.some((value) => value !== first) ? values : (first ?? undefined);
 }
 
 /** A relation's line as the official server writes it. */
 export function relationLine({ from, to, relationType }: Relation): string {
   return JSON.stringify({ type: "relation", from, to, relationType });
-}
-
-/** The content of a `.rejects` file: one JSON object on each line, with the line of the source, the reason and the text. */
-export function rejectsFile(rejects: readonly Reject[]): string {
-  return rejects.map((reject) => `${JSON.stringify(reject)}\n`).join("");
 }

@@ -2,7 +2,8 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import { entityNamed, quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
-import type { ChangeFacts, EntityRow, ObservationRow } from "../types.ts";
+import { storable } from "../text.ts";
+import { type ChangeFacts, type EntityRow, idsOf, type ObservationRow } from "../types.ts";
 import { change, checkedText } from "./change.ts";
 
 /** An update either sets the new name or type, or makes the entity part of another one. */
@@ -13,8 +14,8 @@ type EntityUpdate = { readonly name: string } & {
 /**
  * Renames entities (relations follow), changes their types or merges one into another. Applies all updates or none.
  *
- * @throws ToolError `not_found` for an unknown entity, `conflict` for a name that is taken, `invalid` for an update
- *   that is empty or contradicts itself.
+ * @throws ToolError `not_found` for an unknown entity, `conflict` for a name that is taken, `invalid` for an update that
+ *   is empty or contradicts itself.
  */
 export async function updateEntities(
   store: Store,
@@ -50,12 +51,12 @@ function checkedUpdate(update: EntityUpdate, index: number): EntityUpdate {
       hint: "A merged entity keeps neither name nor type: pass only merge_into.",
     });
   return {
-    name: update.name.toWellFormed(),
+    name: storable(update.name),
     new_name:
       new_name === undefined ? undefined : checkedText("name", new_name, `${where}.new_name`),
     new_type:
       new_type === undefined ? undefined : checkedText("type", new_type, `${where}.new_type`),
-    merge_into: merge_into?.toWellFormed(),
+    merge_into: merge_into && storable(merge_into),
   };
 }
 
@@ -65,10 +66,10 @@ async function alter(writer: Writer, entity: EntityRow, { new_name, new_type }: 
       throw failure("exists", `The name ${quote(new_name)} is taken; nothing was changed.`, {
         hint: `To merge the two, pass merge_into ${quote(new_name)}; or choose another name.`,
       });
-    await writer.alter(entity, "rename", new_name);
+    await writer.set("entity", [entity.id], { name: new_name });
   }
   if (new_type !== undefined && new_type !== entity.type)
-    await writer.alter(entity, "retype", new_type);
+    await writer.set("entity", [entity.id], { type: new_type });
   return { after: { name: new_name ?? entity.name, entityType: new_type ?? entity.type } };
 }
 
@@ -78,41 +79,42 @@ async function merge(writer: Writer, from: EntityRow, into: EntityRow) {
     throw new ToolError("invalid", `${quote(from.name)} cannot be merged into itself.`, {
       hint: "Pass another entity as merge_into.",
     });
-  const observations = await writer.observationsOf([from.id], "kept");
-  const contents = observations.map(({ content }) => content);
-  const had = new Set(
-    (await writer.observationsMatching(into.id, contents)).map(({ content }) => content),
-  );
+  const moved = {
+    observations: await moveObservations(writer, from.id, into.id),
+    relations: await moveRelations(writer, from.id, into.id),
+  };
+  await writer.remove("entity", [from]);
+  return { after: { name: into.name, entityType: into.type }, moved };
+}
+
+async function moveObservations(writer: Writer, from: number, into: number): Promise<number> {
+  const observations = await writer.observationsOf([from], "kept");
+  const wanted = observations.map(({ content }) => ({ entityId: into, content }));
+  const known = await writer.observationsMatching(wanted);
+  const had = new Set(known.map(({ content }) => content));
   // What was superseded stays in the history of the other entity.
   const isTwin = ({ content, supersededAt }: ObservationRow) =>
     supersededAt === null && had.has(content);
+  await writer.remove("observation", observations.filter(isTwin));
   const fresh = observations.filter((row) => !isTwin(row));
-  const twins = observations.filter(isTwin);
-  await writer.remove("observation", twins);
-  for (const { id } of fresh) await writer.moveObservation(id, from.id, into.id);
+  await writer.set("observation", idsOf(fresh), { entity_id: into });
+  return fresh.length;
+}
 
-  const relations = await writer.relationsOf([from.id]);
-  const swap = (id: number) => (id === from.id ? into.id : id);
+async function moveRelations(writer: Writer, from: number, into: number): Promise<number> {
+  const swap = (id: number) => (id === from ? into : id);
   let moved = 0;
-  for (const relation of relations) {
+  for (const relation of await writer.relationsOf([from])) {
     const ends = { fromId: swap(relation.fromId), toId: swap(relation.toId) };
     const there = await writer.relationsBetween([ends]);
     // A relation between the two would become one of an entity with itself.
-    const between = ends.fromId === ends.toId && relation.fromId !== relation.toId;
-    if (between || there.some(({ type }) => type === relation.type)) {
+    const isBetween = ends.fromId === ends.toId && relation.fromId !== relation.toId;
+    if (isBetween || there.some(({ type }) => type === relation.type)) {
       await writer.remove("relation", [relation]);
-    } else {
-      await writer.moveRelation(
-        relation.id,
-        [relation.fromId, relation.toId],
-        [ends.fromId, ends.toId],
-      );
-      moved += 1;
+      continue;
     }
+    await writer.set("relation", [relation.id], { from_id: ends.fromId, to_id: ends.toId });
+    moved += 1;
   }
-  await writer.remove("entity", [from]);
-  return {
-    after: { name: into.name, entityType: into.type },
-    moved: { observations: fresh.length, relations: moved },
-  };
+  return moved;
 }

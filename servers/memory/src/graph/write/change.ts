@@ -1,6 +1,7 @@
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
+import { storable } from "../text.ts";
 import type { ChangeFacts } from "../types.ts";
 
 /**
@@ -16,7 +17,7 @@ export function change<Value extends object>(
   return store.write(async (writer) => {
     writer.startChange(facts);
     const value = await work(writer);
-    return { ...value, change_id: await writer.finishChange() };
+    return { ...value, change_id: await writer.finish() };
   });
 }
 
@@ -25,26 +26,16 @@ export function unlessEmpty<Item>(list: Item[]): Item[] | undefined {
   return list.length === 0 ? undefined : list;
 }
 
-const DAY_MS = 86_400_000;
-const PRUNED_AT_ONCE = 200;
-
-/** Removes changes older than some days from the journal, and erases what they deleted. */
-export async function prune(store: Store, days: number): Promise<void> {
-  const before = Date.now() - days * DAY_MS;
-  while (
-    (await store.write((writer) => writer.forgetChanges(before, PRUNED_AT_ONCE))) === PRUNED_AT_ONCE
-  );
-}
-
 /** What each text is called, and its maximum length in UTF-16 units. */
 const TEXTS = {
   name: ["An entity's name", 10_000],
   type: ["A type", 500],
   observation: ["An observation", 50_000],
 } as const;
+export type TextKind = keyof typeof TEXTS;
 
 /** What is wrong with a text to store, as a clause; undefined if it is valid. */
-export function textProblem(kind: keyof typeof TEXTS, text: string): string | undefined {
+export function textProblem(kind: TextKind, text: string): string | undefined {
   const [what, max] = TEXTS[kind];
   if (text.trim() === "") return `${what} must not be empty`;
   if (text.length <= max) return undefined;
@@ -52,14 +43,14 @@ export function textProblem(kind: keyof typeof TEXTS, text: string): string | un
 }
 
 /**
- * Checks a text and returns it well-formed: half a surrogate pair, which no store keeps, becomes U+FFFD.
+ * Checks a text and returns it in its stored form.
  *
  * @param where the argument, for example `entities.0.name`.
  * @throws ToolError `invalid`.
  */
-export function checkedText(kind: keyof typeof TEXTS, text: string, where: string): string {
+export function checkedText(kind: TextKind, text: string, where: string): string {
   const problem = textProblem(kind, text);
-  if (problem === undefined) return text.toWellFormed();
+  if (problem === undefined) return storable(text);
   throw new ToolError("invalid", `${where}: ${problem}; got ${quote(text)}.`, {
     hint: "Nothing was changed. Correct it and repeat the entire call.",
   });
