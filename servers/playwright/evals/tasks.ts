@@ -133,7 +133,8 @@ export const tasks: readonly Task[] = [
     prompt: `Compare the start page with /login: which heading is new on /login? ${WHERE}`,
     async reference(call) {
       const url = await siteOf(call);
-      return call("pw_compare", { before: url, after: `${url}/login` });
+      await call("pw_compare", { url, keep: true });
+      return call("pw_compare", { url: `${url}/login` });
     },
     check: (answer) => answer.includes("Sign in"),
   },

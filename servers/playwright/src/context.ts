@@ -1,9 +1,9 @@
 import { promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
+import { EVIDENCE } from "./browser/page/artifacts.ts";
+import type { ShownArtifact } from "./browser/run/report.ts";
 import type { Services } from "./browser/services.ts";
-import { EVIDENCE } from "./browser/session/artifacts.ts";
-import type { ShownArtifact } from "./browser/verdict/report.ts";
 
 export const tool = toolFor<Services>();
 export const resource = resourceFor<Services>();
@@ -20,10 +20,10 @@ export const grep = z
 
 export const url = z.string().describe("http or https URL: http://localhost:3000/docs");
 export const steps = sentences.describe(
-  "In order: \"click button 'Save'\", \"fill label 'Email' with 'a@b.c'\", \"fill 'Password' with secret 'NAME'\", \"goto /x\".",
+  "In order: \"click button 'Save'\", \"fill label 'Email' with 'a@b.c'\", \"fill 'Password' with secret 'NAME'\", \"goto /x\", or lines of Playwright: \"page.getByText('Save').click()\".",
 );
 export const assertions = sentences.describe(
-  '"h1 contains \'Docs\'", "button \'Save\' is visible", "li count is 3", "status is 200", "no console errors", "no a11y violations", "lcp under 2s". All: pw://help/assertions',
+  '"h1 contains \'Docs\'", "button \'Save\' is visible", "li count is 3", "status is 200", "no console errors", "no a11y violations", "lcp under 2s", "expect(page.getByText(\'Hi\')).toBeVisible()". All: pw://help/assertions',
 );
 export const devices = sentences.describe(
   'Run on each: "desktop", "iPhone 15", "1024x768", "dark".',
@@ -32,7 +32,7 @@ export const evidence = z
   .array(z.enum(EVIDENCE))
   .max(EVIDENCE.length)
   .default(["screenshot"])
-  .describe("on_failure: a screenshot if it fails; capture: for pw_compare.");
+  .describe("on_failure: a screenshot if it fails.");
 export const runId = z.string().describe("run_id from an earlier answer.");
 
 export const check = z.object({

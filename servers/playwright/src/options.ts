@@ -1,6 +1,6 @@
 import { defineOptions } from "@refmcp/core";
 
-export const BROWSERS = ["chromium", "firefox", "webkit"] as const;
+const BROWSERS = ["chromium", "firefox", "webkit"] as const;
 
 export const options = defineOptions({
   project: {
@@ -13,7 +13,7 @@ export const options = defineOptions({
     type: "directory",
     heading: "Your tests",
     description:
-      "Where artifacts are kept, at most 50 runs, 500 MB and 7 days. Default: the platform's cache directory, or a temporary one if that cannot be written.",
+      "Where artifacts are kept, at most 50 runs and 7 days. Default: the platform's cache directory.",
   },
   browser: {
     type: "enum",

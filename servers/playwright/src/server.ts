@@ -31,8 +31,8 @@ export const server = defineServer({
   directories: {
     optional: true,
     form: {
-      title: "Folders with pictures",
-      help: "Where the assistant may read the pictures that it compares pages with. Not needed for anything else.",
+      title: "Folders with files",
+      help: "Where the assistant may read files for uploads and mocks. Not needed for anything else.",
     },
   },
   toolsets: {

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { ForwardProxy } from "@refmcp/boundary/forward-proxy";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { NetworkPolicy } from "../src/browser/session/policy.ts";
+import { NetworkPolicy } from "../src/browser/policy.ts";
 import { openGuard, page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TesterOptions, type TestTester } from "./testers.ts";

@@ -43,17 +43,5 @@ describe.each(["firefox", "webkit"] as const)("%s", (browser) => {
     expect(report.failed_step).toBeUndefined();
     expect(report.assertions.map(({ passed }) => passed)).toEqual([true, false, false, true]);
     expect(report.artifacts?.map(({ name }) => name)).toEqual(["home.png"]);
-    expect(report.notes?.join().includes("was emulated in Firefox")).toBe(browser === "firefox");
   });
-});
-
-it("an answer says that Chromium emulated a device of another engine", async () => {
-  const lab = await makeTester();
-  open.push(lab);
-  const { url } = await site({ "/": form });
-  const notesOn = async (device: string) => (await lab.run({ url, devices: [device] })).notes;
-  expect(await notesOn("iPhone 15 + dark")).toEqual([
-    "iPhone 15 + dark was emulated in Chromium; the device itself uses WebKit, Safari's engine (--browser webkit)",
-  ]);
-  expect(await notesOn("Pixel 7")).toBeUndefined();
 });

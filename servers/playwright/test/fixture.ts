@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { World } from "@refmcp/testing";
 import { PNG } from "pngjs";
-import { isLong } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { page, serve } from "./lab.ts";
 import { untimed } from "./untimed.ts";
@@ -92,8 +91,7 @@ export async function world(): Promise<World> {
       pw_browse_close: {},
       pw_browse_evaluate: { expression: "document.title" },
       pw_browse_open: { url: `${site.url}/` },
-      pw_browse_snapshot: {},
-      pw_compare: { before: `${site.url}/`, after: `${site.url}/` },
+      pw_compare: { url: `${site.url}/`, keep: true },
       pw_export_spec: {
         url: "http://localhost:1313",
         steps: ["click link 'Sign in'", "fill label 'Password' with secret 'PASSWORD'"],
@@ -117,14 +115,14 @@ export async function world(): Promise<World> {
       pw_view_artifact: { run_id: RUN },
     },
     before: Object.fromEntries(
-      ["act", "close", "evaluate", "snapshot"].map((name) => [
+      ["act", "close", "evaluate"].map((name) => [
         `pw_browse_${name}`,
         [{ name: "pw_browse_open", arguments: { url: `${site.url}/` } }],
       ]),
     ),
     failures: {
       pw_browse_act: { session: "unknown", steps: ["click button 'Like'"] },
-      pw_compare: { before: "base:none", after: `${site.url}/` },
+      pw_compare: { base: "none", url: `${site.url}/` },
       pw_export_spec: { url: "file:///etc/passwd", assertions: [] },
       pw_inspect_page: { url: "view-source:file:///etc/passwd" },
       pw_list_specs: { cursor: "made up" },
@@ -138,16 +136,6 @@ export async function world(): Promise<World> {
       pw_view_artifact: { run_id: "../..", name: "private.txt" },
     },
     large: {
-      // Whose pages take long to load and to judge; compare.test.ts has a large answer, too.
-      ...(isLong
-        ? {
-            pw_compare: {
-              before: `${site.url}/`,
-              after: `${site.url}/crowd`,
-              timeout_ms: 300_000,
-            },
-          }
-        : {}),
       pw_inspect_page: { url: `${site.url}/crowd`, limit: 500 },
       pw_list_specs: { limit: 1_000 },
       pw_run_test: {

@@ -1,10 +1,11 @@
 import type { ServerResponse } from "node:http";
+import { parseStep } from "../src/browser/language/parse.ts";
 import { page, type Site, serve } from "./lab.ts";
 
 const BODY = `
 <style>
   #tip { visibility: hidden } nav:hover + #tip { visibility: visible } .clock { width: 200px; height: 20px; overflow: hidden }
-  #log, #late, #loads, #size, #zone { height: 40px; margin: 0; overflow: hidden }
+  #log, #late, #loads, #size, .space { height: 40px; margin: 0; overflow: hidden }
   #card, #done { width: 80px; height: 30px; background: #ddd }
 </style>
 <header>
@@ -34,10 +35,8 @@ const BODY = `
     <button type="button" onclick="say('sure ' + confirm('Sure?'))">Sure</button>
   </form>
   <p><button type="button" onclick="fetch('/api/users').then((got) => got.text(), () => 'failed').then((text) => say('users ' + text))">Users</button>
-    <button type="button" onclick="window.open('/docs')">Open</button>
-    <button type="button" onclick="say('time ' + new Date().toISOString().slice(0, 13))">Time</button>
-    <button type="button" onclick="navigator.geolocation.getCurrentPosition(({ coords }) => say('at ' + coords.latitude), () => say('at no place'))">Where</button></p>
-  <p id="zone"></p>
+    <button type="button" onclick="window.open('/docs')">Open</button></p>
+  <p class="space"></p>
   <img src="/pixel.svg" alt="A pixel" width="10" height="10">
   <iframe title="Inner" srcdoc="<h2>Inside</h2><button onclick='this.textContent = &quot;Pressed&quot;'>Inner</button>" height="80"></iframe>
   <button type="button" aria-pressed="true">Bold</button><button type="button" aria-pressed="false">Slim</button>
@@ -60,8 +59,6 @@ const BODY = `
   sessionStorage.loads = Number(sessionStorage.loads ?? 0) + 1;
   at("loads").textContent = "loaded " + sessionStorage.loads;
   document.querySelector(".clock").textContent = String(Math.random());
-  const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
-  at("zone").textContent = timeZone + " " + locale;
   fetch("/api/log", { method: "POST", body: "a visit to the docs" });
   const report = document.createElement("a");
   Object.assign(report, { href: "/report.csv", download: "report.csv" }).click();
@@ -149,7 +146,6 @@ export const CHECKS: readonly CheckForm[] = [
   ["#none is focused", "#off is focused", "it is not focused"],
   ["#none is empty", "#fixed is empty", "it is not empty"],
   ["h1 is in viewport", "footer is in viewport", "it is outside the viewport"],
-  ["alt 'A pixel' is loaded", "alt 'Blank' is loaded", "it is not loaded"],
   ["label 'Radio' is selected", "'News' is selected", "it is not selected"],
   [
     "`option:last-child` in label 'Color' is selected",
@@ -171,10 +167,8 @@ export const CHECKS: readonly CheckForm[] = [
     "label 'Email' has value contains 'bob'",
     'its value is "ada@example.com"',
   ],
-  ["label 'Color' has selected 'Blue'", "'Color' has selected 'Red'", 'its text is "Blue"'],
   ["h1 has class 'big'", "h1 has class 'small'", 'its class is "big title"'],
   ["h1 has class is not 'small'", "h1 has class is not 'big'", 'its class is "big title"'],
-  ["h1 has id 'top'", "h1 has id 'bottom'", 'its id is "top"'],
   ["field 'Email' contains 'ada'", "field 'Email' is 'ada'", 'its value is "ada@example.com"'],
   ["link 'Docs' has attribute href", "link 'Docs' has attribute rel", "it has no attribute rel"],
   [
@@ -182,7 +176,39 @@ export const CHECKS: readonly CheckForm[] = [
     "link 'Docs' has attribute href contains 'y'",
     "/docs",
   ],
+  ["link 'Docs' has href '/docs'", "link 'Docs' has href contains 'x'", 'is "/docs"'],
   ["h1 has style 'color' 'rgb(1, 2, 3)'", "h1 has style color is 'red'", "rgb(1, 2, 3)"],
+  // Lines of Playwright.
+  [
+    "expect(page.getByRole('heading', { name: 'Docs' })).toBeVisible()",
+    "expect(page.locator('#ghost')).toBeVisible({ timeout: 400 })",
+    "it is hidden",
+  ],
+  [
+    "expect(page.getByLabel('Email')).toHaveValue('ada@example.com')",
+    "expect(page.getByLabel('Email')).toHaveValue(/bob/, { timeout: 400 })",
+    'its value is "ada@example.com"',
+  ],
+  [
+    "expect(page.locator('li').filter({ hasText: 'two' })).toHaveCount(1)",
+    "expect(page.locator('li')).toHaveCount(3, { timeout: 400 })",
+    "the count is 4",
+  ],
+  [
+    "expect(page.frameLocator('iframe').getByRole('heading')).toHaveText('Inside')",
+    "expect(page.getByRole('heading', { level: 1 })).toHaveText('Docs', { timeout: 400 })",
+    'its text is "Docs & guides"',
+  ],
+  [
+    "expect(page).toHaveTitle(/^docs/i)",
+    "expect(page).toHaveTitle('Other', { timeout: 400 })",
+    'the title is "Docs"',
+  ],
+  [
+    "expect(page.getByRole('link', { name: 'Next' })).not.toHaveAttribute('href', '/docs')",
+    "expect(page.getByRole('link', { name: 'Next' })).toHaveAttribute('href', '/docs', { timeout: 400 })",
+    "/next",
+  ],
   // A number.
   ["li count is 4", "li count is 3", "the count is 4"],
   ["li count at least 4", "li count is 5", "the count is 4"],
@@ -212,11 +238,6 @@ export const CHECKS: readonly CheckForm[] = [
   ["label exactly 'Email' exists", "label exactly 'email' exists", "nothing matches"],
   ["navigation 'Main' exists", "link 'Docs' in nav in footer exists", "there is no nav in footer"],
   ["testid 'save' is 'Save'", "testid 'send' exists", "nothing matches"],
-  [
-    "element 'save' is 'Save'",
-    "element 'send button' exists",
-    "nothing matches element 'send button'",
-  ],
   ["link 'Docs' in navigation 'Main' exists", "link 'Docs' in footer exists", "nothing matches"],
   ["`ul > li:nth-child(2)` is 'two'", "`ul > li:nth-child(9)` exists", "nothing matches"],
   [
@@ -233,11 +254,6 @@ export const CHECKS: readonly CheckForm[] = [
     "heading 'Docs' level 1 is visible",
     "heading level 3 exists",
     "nothing matches heading level 3",
-  ],
-  [
-    'nav matches aria snapshot \'- navigation "Main":\\n  - link "Docs"\'',
-    'nav matches aria snapshot \'- navigation "Main":\\n  - link "News"\'',
-    'its snapshot is "- navigation \\"Main\\"',
   ],
   // The negation of a check.
   ["not h6 exists", "not h1 exists", "1 element matches"],
@@ -257,50 +273,21 @@ export const CHECKS: readonly CheckForm[] = [
     "request to /api/log contains 'two'",
     'last body is "a visit',
   ],
-  [
-    "response /api/items contains 'Lamp'",
-    "response /api/items contains 'Chair'",
-    'last body is "{',
-  ],
   ["download 'report.csv'", "download '*.pdf'", 'downloads: "report.csv" '],
   ["download 're*.csv'", "download 'other.csv'", 'downloads: "report.csv" '],
-  ["dialog message is 'Welcome on board'", "dialog message contains 'Bye'", "alert, said"],
   [
     "response **/pixel.svg status is 2xx",
     "response **/pixel.svg status is 5xx within 3s",
     "with status 200",
   ],
-  [
-    "response /api/items* has header 'content-type' contains 'json'",
-    "response /api/items* has header 'content-type' contains 'html'",
-    'its value is "application/json"',
-  ],
-  [
-    "response /api/items* has header Content-Type",
-    "response /api/items* has header X-None",
-    "no response has this header",
-  ],
-  ["cookie 'theme' is 'dark'", "cookie 'theme' is 'light'", "its value is different"],
-  ["cookie 'theme' exists", "cookie 'sid' exists", 'no cookie has this name; there are "theme"'],
-  ["cookie 'sid' does not exist", "cookie 'theme' does not exist", "it exists"],
-  [
-    "localStorage 'theme' is not 'light'",
-    "localStorage 'theme' contains 'light'",
-    'its value is "dark"',
-  ],
-  ["localStorage 'theme' exists", "localStorage 'lang' exists", "no item has this name"],
-  ["console contains 'ready'", "console contains 'steady'", "ready to go"],
-  ["no h6", "no li", '4 elements match, the first with the text "one"'],
+  ["no h6", "no li", "4 elements match"],
   ["no h6 within 20s", "no li within 20ms", "4 elements match"],
   ["no requests to **/ads/**", "no requests to **/api/*", "2 matched"],
   // Quality.
   ["response time under 20s", "response time under 0.01ms", "it is "],
   ["load time under 20s", "load time under 0.01ms", "it is "],
-  ["fcp under 1m", "fcp under 0.01ms", "it is "],
-  ["ttfb under 20s", "ttfb under 0.01ms", "it is "],
   ["lcp under 20s", "lcp under 0.01ms", "it is "],
   ["cls under 1", "cls under 0", "it is 0.0"],
-  ["page weight under 1 MB", "page weight under 1 kB", "it is 0.0"],
 ];
 
 /** Checks that pass on the page and fail on its bad version (`/?bad`). */
@@ -310,11 +297,10 @@ export const ABSENCES: readonly CheckForm[] = [
     "no console errors",
     'console errors, the first: "uncaught Error: late and bad',
   ],
-  ["no console warnings", "no console warnings", '1 console warning, the first: "take care'],
   ["no page errors", "no page errors", '1 page error, the first: "Error: late and bad'],
   ["no failed requests", "no failed requests", '2 failed requests, the first: "GET http'],
   ["no broken images", "no broken images", "/missing.png"],
-  ["no horizontal overflow", "no horizontal overflow", 'px too wide, by "p.wide"'],
+  ["no horizontal overflow", "no horizontal overflow", "px too wide"],
   [
     "no critical a11y violations",
     "no critical a11y violations",
@@ -322,7 +308,6 @@ export const ABSENCES: readonly CheckForm[] = [
   ],
   ["no serious a11y violations", "no serious a11y violations", "button-name (critical)"],
   ["no moderate a11y violations in ul", "no moderate a11y violations", "button-name (critical)"],
-  ["tbt under 20s", "tbt under 1ms", "it is "],
   ["no minor a11y violations in nav", "no a11y violations in .nameless", "button-name (critical)"],
 ];
 
@@ -338,31 +323,14 @@ export interface StepForm {
 /** Steps for the page's environment, in an order in which all work one after the other. */
 export const AROUND: readonly StepForm[] = [
   {
-    steps: [
-      "time zone 'Pacific/Auckland'",
-      "locale 'de-DE'",
-      "geolocation 52.5, 13.4",
-      "grant permission 'notifications'",
-      "clock at '2026-12-24T18:00:00Z'",
-      "mock GET /api/users with 200 'nobody'",
-      "set cookie 'early' to 'yes'",
-      "set localStorage 'early' to 'yes'",
-      "throttle cpu 1.5x",
-      "throttle network to fast 4g",
-    ],
-    effect: "#zone is 'Pacific/Auckland de-DE'",
+    steps: ["mock GET /api/users with 200 'nobody'", "set cookie 'early' to 'yes'"],
+    effect: "h1 is visible",
   },
-  { steps: [], effect: "localStorage 'early' is 'yes'" },
-  { steps: ["set localStorage 'late' to 'yes'"], effect: "localStorage 'late' is 'yes'" },
-  { steps: ["set cookie 'late' to 'yes'"], effect: "cookie 'late' is 'yes'" },
-  { steps: [], effect: "cookie 'early' exists" },
+  { steps: ["set cookie 'late' to 'yes'"], effect: "h1 is visible" },
   { steps: ["click button 'Users'"], effect: "#log contains 'users nobody;'" },
-  { steps: ["click button 'Where'"], effect: "#log contains 'at 52.5;'" },
-  { steps: ["fast forward 5m", "fast forward 5m"], effect: "h1 is visible" },
-  { steps: ["click button 'Time'"], effect: "#log contains 'time 2026-12-24T18;'" },
   {
-    steps: ["delay /api/other by 50ms", `use har '${FILE}'`, "click button 'Users'"],
-    effect: "#log contains 'time 2026-12-24T18; users nobody;'",
+    steps: [`use har '${FILE}'`, "click button 'Users'"],
+    effect: "#log contains 'users nobody; users nobody;'",
   },
   {
     steps: ["block /api/users", "offline", "online", "click button 'Users'"],
@@ -377,14 +345,9 @@ export const AROUND: readonly StepForm[] = [
     effect: "h1 contains 'guides'",
   },
   {
-    steps: ["switch to tab 2", "close tab"],
-    effect: "h1 contains 'guides'",
-  },
-  {
     steps: ["type 'abc' into #none"],
     effect: "#none has value 'abc'",
   },
-  { steps: ["set header 'X-Test' to 'yes'", "goto /echo"], effect: "h1 is 'yes'" },
 ];
 
 /** The other steps, also in a working order. */
@@ -398,12 +361,17 @@ export const STEPS: readonly StepForm[] = [
     effect: "#log contains 'click;'",
   },
   {
-    steps: ["double click testid 'save'"],
-    effect: "#log contains 'double;'",
+    steps: [
+      "await page.getByRole('button', { name: 'Save' }).click();",
+      "page.getByLabel('None').fill('x')",
+      "expect(page.getByLabel('None')).toHaveValue('x')",
+      "page.getByLabel('None').clear()",
+    ],
+    effect: "#log contains 'click;'",
   },
   {
-    steps: ["right click button 'Save'"],
-    effect: "#log contains 'right;'",
+    steps: ["double click testid 'save'"],
+    effect: "#log contains 'double;'",
   },
   {
     steps: ["fill label 'Email' with 'bob@example.com'"],
@@ -418,7 +386,7 @@ export const STEPS: readonly StepForm[] = [
     effect: "'Email' is empty",
   },
   {
-    steps: ["focus 'None'"],
+    steps: ["fill 'None' with ''"],
     effect: "#none is focused",
   },
   { steps: ["type 'hello'"], effect: "#none has value 'hello'" },
@@ -464,27 +432,15 @@ export const STEPS: readonly StepForm[] = [
     effect: "#log contains 'sure true;'",
   },
   {
-    steps: ["dismiss dialog", "click button 'Sure'"],
-    effect: "#log contains 'sure false;'",
-  },
-  {
     steps: ["scroll to footer"],
     effect: "footer is in viewport",
   },
   { steps: ["scroll to top"], effect: "footer is not in viewport" },
   { steps: ["scroll to bottom"], effect: "footer is in viewport" },
-  { steps: ["scroll to top", "scroll down by 2000px"], effect: "footer is in viewport" },
-  { steps: ["scroll up"], effect: "h1 is visible" },
   {
-    steps: ["click #card at 5, 6"],
-    effect: "#log contains 'at 5;'",
-  },
-  { steps: ["click at 1, 1"], effect: "h1 is visible" },
-  {
-    steps: ["click 'Go on'"],
+    steps: ["click button 'Go on'"],
     effect: "#log contains 'went on;'",
   },
-  { steps: ["viewport 390x844"], effect: "#size is '390x844'" },
   {
     steps: ["screenshot", "screenshot 'menu' of nav"],
     effect: "nav is visible",
@@ -499,7 +455,7 @@ export const STEPS: readonly StepForm[] = [
     effect: "#late is 'here now'",
   },
   {
-    steps: ["wait for load", "wait for network idle"],
+    steps: ["wait for network idle"],
     effect: "h1 is visible",
   },
   {
@@ -514,8 +470,12 @@ export const STEPS: readonly StepForm[] = [
     steps: ["go back"],
     effect: "#loads is 'loaded 3'",
   },
-  {
-    steps: ["go forward"],
-    effect: "url contains '/next'",
-  },
 ];
+
+/** An assertion as a step has it. */
+export function assertionOf(text: string) {
+  const isClaim = /^(?:expect|verify|assert)\b/i.test(text);
+  const { action } = parseStep(isClaim ? text : `expect ${text}`);
+  if (!("assertion" in action)) throw new Error("not an assertion");
+  return action.assertion;
+}

@@ -119,7 +119,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: "text with a different structure",
-    body: `<h1>Two   <b>words</b>\n here</h1><p class="a b"></p><p id="z">\u00a0</p>`,
+    body: `<h1>Two   <b>words</b>\n here</h1><h2>Gro\u0308ße</h2><p class="a b"></p><p id="z">\u00a0</p>`,
     checks: {
       "h1 is 'Two words here'": (page) =>
         check(page.locator("h1")).toHaveText("Two words here", once),
@@ -128,6 +128,8 @@ const CASES: readonly Case[] = [
       "h1 matches /^Two\\s+words/": (page) =>
         check(page.locator("h1")).toHaveText(/^Two\s+words/, once),
       ".a has class 'b'": (page) => check(page.locator(".a")).toContainClass("b", once),
+      "h2 is 'Größe'": (page) => check(page.locator("h2")).toHaveText("Gro\u0308ße", once),
+      "h2 contains 'röß'": (page) => check(page.locator("h2")).toContainText("ro\u0308ß", once),
       ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/, once),
     },
   },

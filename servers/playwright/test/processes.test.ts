@@ -107,7 +107,7 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
         "const all = []; setInterval(() => all.push(new Uint8Array(64e6).fill(1)), 20); 0";
       expect((await call("pw_browse_evaluate", { expression: script })).text).toBe("0");
       await expect.poll(() => [...pages].some((pid) => !isRunning(pid))).toBe(true);
-      expect((await call("pw_browse_snapshot", {})).text).toContain("The page's process crashed");
+      expect((await call("pw_browse_act", {})).text).toContain("The page's process crashed");
       await call("pw_browse_open", { url });
       const all = [...before, ...descendantsOf(server.pid)];
       await server.close();

@@ -1,25 +1,207 @@
-import { testSecretAttacks } from "./secret-attacks.ts";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { PNG } from "pngjs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Secrets } from "../src/browser/secrets/secrets.ts";
+import { page, type Site } from "./lab.ts";
+import { type Session, session, site } from "./session.ts";
+import { makeTester, type TestTester } from "./testers.ts";
 
-// One for each defense; secret-attacks.long.test.ts makes all.
-testSecretAttacks(
-  new Set([
-    "delete its last letter and read the rest",
-    "cut it",
-    "drag the text that the page shows",
-    "match the length of the text",
-    "expect a guess as a step",
-    "mock the requests of a guess",
-    "reload, and read the field that the browser restored",
-    "read it after the page replaced the field",
-    "read its letters, one in each element",
-    "look at a picture of a page that shows it larger than its element",
-    "look at a picture of a page that shows it in a frame",
-    "read the fields of one digit each",
-    "run code of the model before it is written",
-    "read its HAR",
-    "export it as a spec",
-    "open a session with it",
-    "edit the field in the session",
-    "read the nearest names where a target is missing",
-  ]),
+// What a model could try to get a secret out of a page that shows it everywhere. Letter games are not on the list: the
+// README says that a page which shows them one by one can reveal it.
+
+const KEY = "hunter22Zq";
+const FORMS = [
+  KEY,
+  KEY.toUpperCase(),
+  encodeURIComponent(KEY),
+  Buffer.from(KEY).toString("hex"),
+  ...["", "a", "ab"].map((before) =>
+    Buffer.from(before + KEY)
+      .toString("base64")
+      .slice(before === "" ? 0 : 4, -4),
+  ),
+].filter((form) => form !== KEY.toUpperCase());
+
+/** Shows the value of its field in many ways. */
+const MIRRORS = page(
+  `<main><h1>Sign in</h1><label>Token <input id="t"></label> <label>Other <input id="o"></label>
+  <p id="m"></p><div id="d">x</div><svg width="300" height="30"><text id="s" y="20"></text></svg>
+  <iframe title="Inner" srcdoc="<label>Pin <input></label>"></iframe>
+  <button onclick="alert('it is ' + t.value)">Ask</button><button onclick="throw new Error('bad ' + t.value)">Throw</button>
+  <button onclick="const c = t.cloneNode(); c.value = t.value; t.replaceWith(c)">Replace</button>
+  <a id="dl" download="x.txt" href="data:,x">Save</a></main>
+  <script>t.oninput = () => {
+    const { value } = t;
+    m.textContent = value + " shown"; s.textContent = value; o.value = value;
+    d.title = d.className = value; d.setAttribute("aria-label", value);
+    document.cookie = "v=" + value; localStorage.v = value; document.title = "x".repeat(198) + value;
+    dl.download = value + ".txt"; dl.href = "data:text/plain," + value;
+    console.log("x".repeat(995) + value); history.replaceState(0, "", "/?q=" + value);
+    fetch("/api?q=" + value, { method: "POST", body: JSON.stringify({ token: value }),
+      headers: { authorization: "Basic " + btoa("ada:" + value) } });
+  }</script>`,
+  "<style>* { font: 20px monospace } input, p, div { display: block; width: 300px; height: 30px }</style>",
 );
+
+let web: Site;
+let lab: TestTester;
+beforeAll(async () => {
+  web = await site({
+    "/": MIRRORS,
+    "/api": (request, response) => {
+      response.setHeader("x-echo", request.url ?? "");
+      request.pipe(response);
+    },
+  });
+  lab = await makeTester({ secrets: new Secrets([["KEY", KEY]]) });
+});
+afterAll(() => lab?.close());
+
+const WRITE = "fill 'Token' with secret 'KEY'";
+const look = { limit: 40, budget: 8_000 };
+
+async function run(steps: readonly string[], assertions: readonly string[] = []) {
+  const evidence = ["full_page", "har", "trace"] as const;
+  const report = await lab.run({
+    url: web.url,
+    steps: [WRITE, ...steps, "wait for network idle"],
+    assertions: assertions.map((one) => `${one} within 50ms`),
+    ...{ look, evidence: [...evidence] },
+  });
+  const files = await Promise.all((report.artifacts ?? []).map(({ path }) => readFile(path)));
+  return { report, text: JSON.stringify(report) + files.map(String).join("\n"), files };
+}
+
+const expectNone = (text: string) => {
+  for (const form of FORMS) expect(text).not.toContain(form);
+};
+
+describe("a secret that a page shows everywhere", () => {
+  it("is in no answer and no artifact", async () => {
+    const { report, text } = await run(
+      ["click button 'Ask'", "click button 'Throw'"],
+      ["h1 is 'x'"],
+    );
+    expectNone(text);
+    expect(report.failed_step).toBeUndefined();
+    expect(report.seen?.snapshot).toContain("Sign in");
+    expect(
+      report.artifacts?.map(({ name }) => name).filter((name) => /zip|webm/.test(name)),
+    ).toEqual([]);
+    expect(report.notes?.join()).toContain("no trace: the run uses a secret");
+  });
+
+  it("is covered in pictures: the field, copies of it, texts, SVG", async () => {
+    const { report } = await run([
+      "screenshot 'text' of #m",
+      "screenshot 'drawing' of svg",
+      "screenshot 'copy' of #o",
+    ]);
+    for (const name of ["text", "drawing", "copy"]) {
+      const { path = "" } =
+        report.artifacts?.find((one) => one.name.endsWith(`-${name}.png`)) ?? {};
+      const { data } = PNG.sync.read(await readFile(path));
+      const colors = new Set(
+        Array.from({ length: data.length / 4 }, (_, n) => data.readUInt32BE(n * 4)),
+      );
+      // The color of Playwright's masks.
+      expect(colors, name).toContain(0xff00ffff);
+    }
+  });
+
+  it.each([
+    ["'Token' has value contains 'hunter'"],
+    ["not 'Token' has value contains 'x'"],
+    ["#t has value matches /^h/"],
+    ["expect(page.getByLabel('Token')).toHaveValue(/^h/)"],
+    ["'Other' has value contains 'hunter'"],
+    ["#m contains 'hunter'"],
+    ["#m matches /^h/"],
+    ["#s contains 'h'"],
+    ["#d has class contains 'hunter'"],
+    ["#d has attribute 'title' contains 'h'"],
+    ["title contains 'hunter'"],
+    ["url contains 'hunter'"],
+  ])("is not compared by %s", async (check) => {
+    const isLine = check.startsWith("expect(");
+    const { report, text } = await run([], isLine ? [] : [check]);
+    if (!isLine) expect(report.assertions[0]?.passed).toBe(false);
+    expectNone(text);
+    if (isLine) expect((await run([check])).report.failed_step).toContain("not read");
+  });
+
+  it.each([
+    ["press Backspace on 'Token'"],
+    ["type 'x' into 'Token'"],
+    ["click 'Token'", "press Backspace"],
+    ["press Control+C on 'Token'"],
+    ["click button 'Replace'", "press Backspace on 'Token'"],
+  ])("is not edited or copied by %s", async (...steps) => {
+    const { report, text } = await run(steps.filter((one) => typeof one === "string"));
+    expect(report.failed_step).toContain("the field holds a secret");
+    expectNone(text);
+  });
+
+  it("is not read after the page replaced the field, nor in a frame", async () => {
+    const replaced = await run(["click button 'Replace'"], ["'Token' has value contains 'h'"]);
+    expect(replaced.report.assertions[0]?.passed).toBe(false);
+    const framed = await run(
+      ["fill 'Pin' in frame 'Inner' with secret 'KEY'"],
+      ["'Pin' in frame 'Inner' has value contains 'h'"],
+    );
+    expect(framed.report.assertions[0]?.passed).toBe(false);
+    expectNone(replaced.text + framed.text);
+  });
+
+  it("never meets the model's own code: mocks of pages and scripts, recordings", async () => {
+    const script =
+      "mock / with '<input id=t aria-label=Token oninput=\"document.title = this.value.split().join()\">'";
+    await expect(lab.run({ url: web.url, steps: [script, WRITE] })).rejects.toThrow();
+    const har = join(lab.folder, "code.har");
+    await writeFile(har, '{"log":{"entries":[]}}');
+    const { failed_step } = await lab.run({ url: web.url, steps: [`use har '${har}'`, WRITE] });
+    expect(failed_step).toContain("the run uses a secret");
+  });
+});
+
+describe("no other tool returns a secret", () => {
+  let talk: Session;
+  beforeAll(async () => {
+    process.env.PW_SECRET_KEY = KEY;
+    talk = await session({ args: ["--toolsets", "all", "--allow-evaluate"] });
+  });
+  afterAll(() => {
+    delete process.env.PW_SECRET_KEY;
+  });
+  const call = async (tool: string, given: Record<string, unknown>) => {
+    const answer = await talk.call(tool, given);
+    expectNone(answer.text + JSON.stringify([answer.data, answer.links]));
+    return answer;
+  };
+
+  it("of a run: its report, its artifacts, its spec, an inspection that repeats it, a comparison", async () => {
+    const given = { url: web.url, steps: [WRITE, "wait for network idle"] };
+    const { data } = await call("pw_run_test", { ...given, evidence: ["har"] });
+    const { run_id } = data;
+    for (const name of ["report.json", "home.har"])
+      expect((await call("pw_view_artifact", { run_id, name })).isError).toBe(false);
+    expect((await call("pw_export_spec", { run_id })).text).toContain("process.env.PW_SECRET_KEY");
+    expect((await call("pw_inspect_page", given)).isError).toBe(false);
+    await call("pw_compare", { url: web.url, steps: [WRITE], keep: true });
+    await call("pw_compare", { url: web.url });
+  });
+
+  it("of a session, which evaluates no code after it, and writes none after code", async () => {
+    await call("pw_browse_open", { url: web.url, steps: [WRITE] });
+    await call("pw_browse_act", {});
+    const refused = await call("pw_browse_evaluate", { expression: "t.value" });
+    expect(refused).toMatchObject({ isError: true });
+    await call("pw_browse_close", {});
+    await call("pw_browse_open", { session: "code", url: web.url });
+    await call("pw_browse_evaluate", { session: "code", expression: "1" });
+    const late = await call("pw_browse_act", { session: "code", steps: [WRITE] });
+    expect(late).toMatchObject({ isError: true });
+    await call("pw_browse_close", { session: "code" });
+  });
+});

@@ -6,7 +6,6 @@ import { Secrets } from "../src/browser/secrets/secrets.ts";
 import { page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
-import { unpack } from "./unpack.ts";
 
 let lab: TestTester;
 beforeAll(async () => {
@@ -36,26 +35,18 @@ describe("secrets", () => {
         "url is 'x' within 100ms",
         "title is 'x' within 100ms",
       ],
-      evidence: ["screenshot", "trace", "har", "a11y"],
+      evidence: ["screenshot", "trace", "har"],
     });
     expect(hits.join()).toContain("hunter2");
     expect(report.failed_step).toBeUndefined();
     const forms = [secret, encodeURIComponent(secret), "hunter2+%26+more", "hunter2 &amp; more"];
     for (const form of forms) expect(JSON.stringify(report)).not.toContain(form);
-    expect(report.artifacts?.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["home.har", "home.trace.zip"]),
-    );
+    expect(report.artifacts?.map(({ name }) => name)).toEqual(expect.arrayContaining(["home.har"]));
+    expect(report.notes?.join()).toContain("no trace: the run uses a secret");
     for (const artifact of report.artifacts ?? []) {
-      const files = artifact.name.endsWith(".zip")
-        ? [...(await unpack(artifact.path)).values()]
-        : [await readFile(artifact.path)];
-      if (artifact.name.endsWith(".zip"))
-        expect(
-          [...(await unpack(artifact.path)).keys()].filter((name) => /\.jpe?g$/.test(name)),
-        ).toEqual([]);
-      for (const file of files)
-        for (const form of forms)
-          expect(Buffer.from(file).includes(form), `${artifact.name} holds ${form}`).toBe(false);
+      const file = await readFile(artifact.path);
+      for (const form of forms)
+        expect(file.includes(form), `${artifact.name} holds ${form}`).toBe(false);
     }
   });
 
@@ -77,10 +68,8 @@ describe("secrets", () => {
     // The color of Playwright's masks.
     const mask = [255, 0, 255];
     expect(await colors(["fill label 'Name' with secret 'PASSWORD'"])).toEqual([mask, mask]);
-    expect(await colors(["focus label 'Name'", "type secret 'PASSWORD'", "press Tab"])).toEqual([
-      mask,
-      mask,
-    ]);
+    const typed = ["type secret 'PASSWORD' into label 'Name'", "press Tab"];
+    expect(await colors(typed)).toEqual([mask, mask]);
     expect(await colors(["fill label 'Name' with 'ada'"])).not.toContainEqual(mask);
   });
 
@@ -137,11 +126,7 @@ describe("secrets", () => {
     const fill = (url: string, ...steps: string[]) =>
       bound.run({ url, steps: [...steps, "wait for network idle"] });
     try {
-      const ways = [
-        ["fill label 'Name' with secret 'PIN'"],
-        ["focus label 'Name'", "type secret 'PIN'"],
-        ["type secret 'PIN' into 'Name'"],
-      ];
+      const ways = [["fill label 'Name' with secret 'PIN'"], ["type secret 'PIN' into 'Name'"]];
       for (const steps of rowsOf(ways, 2)) {
         expect(await fill(mine.url, ...steps)).toMatchObject({ passed: true });
         expect(mine.hits.join()).toContain("hunter2-bound");
@@ -161,7 +146,7 @@ describe("secrets", () => {
         passed: true,
       });
       await expect(
-        fill(outside.url, "click label 'Name' in frame 'in'", "type secret 'PIN'"),
+        fill(outside.url, "type secret 'PIN' into label 'Name' in frame 'in'"),
       ).rejects.toMatchObject({ kind: "denied" });
       expect(other.hits.join()).not.toContain("hunter2");
     } finally {
@@ -181,7 +166,6 @@ describe("secrets", () => {
       "not label 'Name' has value matches /^x/ within 100ms",
       "input has value contains 'h' within 100ms",
       "first input has value contains 'hunter' within 100ms",
-      "main matches aria snapshot '- main:\\n  - textbox \"Name\": /h.*/' within 100ms",
       "label 'Other' has value 'x'",
       "label 'Name' is not empty",
     ];
@@ -191,61 +175,10 @@ describe("secrets", () => {
       assertions,
     });
     expect(report.assertions.map(({ passed }) => passed)).toEqual([
-      false,
-      false,
-      false,
-      false,
-      false,
-      true,
-      true,
+      ...[false, false, false, false, true, true],
     ]);
-    expect(report.assertions[0]?.actual).toBe("it is a field with a secret, so it is not read");
-  });
-
-  it("hide nothing that the page or the model had before", async () => {
-    const { url } = await site({
-      "/": page(
-        "<h1>Sign in</h1><label>Token <input></label><label>Other <input></label><label>Third <input></label>",
-      ),
-    });
-    const own = await makeTester({
-      secrets: new Secrets([
-        ["WEAK", "password1"],
-        ["KEY", "hunter22Zq"],
-        // As in the folder of the artifacts.
-        ["PATH", "-playwright-"],
-      ]),
-    });
-    try {
-      const report = await own.run({
-        url,
-        steps: [
-          "fill 'Token' with secret 'PATH'",
-          "fill 'Token' with secret 'KEY'",
-          "fill 'Token' with secret 'WEAK'",
-          "fill 'Other' with 'my passw'",
-          "fill 'Third' with 'hunt'",
-        ],
-        assertions: [
-          "label 'Other' has value 'my passw'",
-          "h1 is 'Sign in'",
-          "label 'Third' has value 'hunt'",
-        ],
-        look: { limit: 40, budget: 8_000 },
-        evidence: ["screenshot"],
-      });
-      expect(report.assertions.map(({ actual }) => actual)).toEqual([
-        undefined,
-        undefined,
-        undefined,
-      ]);
-      expect(report.seen?.snapshot).toContain("my passw");
-      expect(report.seen?.snapshot).not.toContain("password1");
-      for (const { path, uri } of report.artifacts ?? [])
-        expect(path + uri).not.toContain("[secret");
-      expect(report.artifacts).not.toEqual([]);
-    } finally {
-      await own.close();
-    }
+    expect(report.assertions[0]?.actual).toBe(
+      "it is a field with a secret, or shows one, so it is not read",
+    );
   });
 });

@@ -142,27 +142,3 @@ describe.runIf(process.platform === "linux")("a browser that cannot start here",
     expect(text).toContain("TMPDIR");
   });
 });
-
-if (isLong)
-  it("finds the browser where Playwright would install it", async () => {
-    const { executablePath } = await ensureBrowser();
-    const registry = await folderOf("registry");
-    const folder = join(registry, "chromium_headless_shell-1200", "chrome-headless-shell-linux64");
-    await mkdir(folder, { recursive: true });
-    const path = join(folder, "chrome-headless-shell");
-    await symlink(executablePath, path);
-    const connected = await connectStdio(here("../dist/bin.js"), {
-      args: ["--output-dir", await folderOf("runs")],
-      env: { PLAYWRIGHT_BROWSERS_PATH: registry, PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH: "" },
-    });
-    servers.push(connected);
-    const { url } = await site({ "/": page("<h1>Good</h1>") });
-    await connected.client.callTool({
-      name: "pw_run_test",
-      arguments: { url, assertions: ["h1 is 'Good'"] },
-    });
-    const { contents } = await connected.client.readResource({ uri: "pw://doctor" });
-    expect(contents[0]).toMatchObject({
-      text: expect.stringContaining(`"from": ${JSON.stringify(path)}`),
-    });
-  });

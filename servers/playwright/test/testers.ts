@@ -2,13 +2,14 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
+import type { Calling } from "../src/browser/deadline.ts";
 import { Drivers } from "../src/browser/driver/drivers.ts";
 import { type Launched, type LaunchOptions, launch } from "../src/browser/driver/launch.ts";
+import type { RunReport } from "../src/browser/run/report.ts";
+import type { RunRequest } from "../src/browser/run/run.ts";
+import { Tester, type TesterOptions } from "../src/browser/run/tester.ts";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
-import type { Calling } from "../src/browser/session/deadline.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
-import type { RunReport } from "../src/browser/verdict/report.ts";
-import { type RunRequest, Tester, type TesterOptions } from "../src/browser/verdict/tester.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { openGuard } from "./lab.ts";
 import { folderOf } from "./session.ts";
@@ -23,7 +24,7 @@ export interface TestTester {
   close(): Promise<void>;
 }
 
-export type { TesterOptions } from "../src/browser/verdict/tester.ts";
+export type { TesterOptions } from "../src/browser/run/tester.ts";
 
 export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
   ...{
@@ -76,7 +77,7 @@ export const CALL: Calling = {
 
 /** Drivers on this machine's browser. */
 export async function makeDrivers(
-  limits: ConstructorParameters<typeof Drivers>[2] = {},
+  idleMs?: number,
   log: (sentence: string) => void = () => undefined,
   given?: Partial<LaunchOptions>,
   concurrency = 1,
@@ -98,7 +99,7 @@ export async function makeDrivers(
       changed: () => undefined,
       log,
     },
-    limits,
+    idleMs,
   );
 }
 

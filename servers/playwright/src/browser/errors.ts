@@ -9,6 +9,8 @@ export const failure = errorsOf({
   refused: ["denied"],
   /** The page or its browser has ended. */
   crash: ["unavailable", "The next run starts a new one."],
+  /** The driver ended with another run. */
+  restarted: ["unavailable", "Run it again."],
   memory: [
     "too_large",
     "The page logs, sends or shows too much at once. Fix it, or test part of it.",

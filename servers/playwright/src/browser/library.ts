@@ -2,8 +2,7 @@ import { createRequire } from "node:module";
 import { clip, oneLine } from "@refmcp/boundary/answer";
 import type { Locator } from "playwright";
 import { failure } from "./errors.ts";
-import { spaced } from "./language/matching.ts";
-import { quoted } from "./language/reader.ts";
+import { quoted, spaced } from "./text.ts";
 
 /**
  * Everything that depends on Playwright's private parts: how it prints locators and errors, and a query that has no
@@ -29,42 +28,9 @@ export const shown = (text: string, max = 160): string => {
   return JSON.stringify(flat.length > max ? `${clip(flat, max)}…` : flat);
 };
 
-/** Untrusted text whose white space is visible: `"x\\u00a0y"`. */
-export const withEscapes = (text: string, max = 160): string => {
-  const code = (one: string) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  const visible = text
-    .slice(0, max)
-    .replace(/[^\S ]|\u200b/g, (one) => (one === "\n" ? "\\n" : code(one)));
-  return `"${oneLine(visible)}${text.length > max ? "…" : ""}"`;
-};
-
 export const plain = (error: unknown): string =>
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colors begin with the escape character.
   (error instanceof Error ? error.message : String(error)).replace(/\u001b\[[\d;]*m/g, "");
-
-/**
- * `toMatchAriaSnapshot`, which Playwright's `expect` supports only in its own test runner: the query that it sends to
- * the locator (playwright/lib/matchers/expect.js, `to.match.aria`).
- */
-export async function expectSnapshot(
-  locator: Locator,
-  expectedValue: string,
-  isNot: boolean,
-  timeout: number,
-): Promise<void> {
-  const params = { expectedValue, isNot, timeout };
-  const ask: unknown = Reflect.get(locator, "_expect");
-  if (typeof ask !== "function")
-    throw new TypeError("this version of Playwright cannot compare ARIA snapshots");
-  const { matches, received, errorMessage } = await Reflect.apply(ask, locator, [
-    "to.match.aria",
-    params,
-  ]);
-  if (matches === isNot)
-    throw Object.assign(new Error(errorMessage ?? "the snapshot differs"), {
-      matcherResult: { actual: received?.value?.raw },
-    });
-}
 
 /** The actual value in an error of Playwright's `expect`. */
 export const actualOf = (error: unknown): unknown => Object(Object(error).matcherResult).actual;
@@ -224,25 +190,6 @@ export function snapshotLine(text: string): {
   const [, role = "", json] = /^\s*- '?([a-z]+)(?: ("(?:[^"\\]|\\.)*"))?/.exec(key) ?? [];
   const line = oneLine(text.replace(/ \[(?:ref=\w+|cursor=pointer|active)\]/g, ""));
   return { line, ref, role, name: json === undefined ? undefined : String(JSON.parse(json)) };
-}
-
-/** One line of an ARIA snapshot with boxes: its element in our words, with its text if it has no name. */
-export function boxedLine(text: string) {
-  const { line, role, name: named, ref } = snapshotLine(text);
-  const [, x, y, width, height] = / \[box=(-?\d+),(-?\d+),(\d+),(\d+)\]/.exec(line) ?? [];
-  const box =
-    x === undefined
-      ? undefined
-      : { x: Number(x), y: Number(y), width: Number(width), height: Number(height) };
-  const said = /^[ -]*[a-z]+(?: \[[^\]]*\])*: "?(.+?)"?$/.exec(line)?.[1];
-  const shown = named ?? said;
-  const name = shown === undefined ? role : `${role} ${quoted(shown)}`;
-  return {
-    name,
-    box,
-    depth: text.length - text.trimStart().length,
-    isInFrame: ref?.startsWith("f") === true,
-  };
 }
 
 /** Our words for an element, such as the one of a reference in a snapshot. */

@@ -1,17 +1,15 @@
-import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { sized, ToolError } from "@refmcp/boundary/answer";
 import envPaths from "env-paths";
 import { type DriverHost, Drivers } from "./driver/drivers.ts";
 import type { DriverOptions } from "./driver/protocol.ts";
-import { Sessions } from "./driver/sessions.ts";
-import type { Upload } from "./session/downloads.ts";
+import type { Upload } from "./page/downloads.ts";
+import { Sessions } from "./run/sessions.ts";
 import { Specs } from "./specs/specs.ts";
-import { runsPlace } from "./store/disk.ts";
 import { mimeOf, RETENTION, RunStore } from "./store/runs.ts";
 
-export interface ServicesOptions
+interface ServicesOptions
   extends Omit<DriverOptions, "runsPlace">,
     Pick<DriverHost, "log" | "changed"> {
   readonly env: NodeJS.ProcessEnv;
@@ -34,10 +32,7 @@ export class Services {
   constructor(options: ServicesOptions) {
     const { env, outputDir, project, paths, log, changed, ...rest } = options;
     const platform = envPaths("refmcp", { suffix: "" });
-    const runs =
-      outputDir === undefined
-        ? runsPlace(join(platform.cache, "playwright", "runs"))
-        : { folder: outputDir };
+    const runs = { folder: outputDir ?? join(platform.cache, "playwright", "runs") };
     this.#paths = paths;
     this.changed = changed;
     this.runs = new RunStore(runs, RETENTION, rest.links);
@@ -47,20 +42,6 @@ export class Services {
       { env, readUpload: (path) => this.#upload(path), log, changed },
     );
     this.sessions = new Sessions({ drivers: this.drivers, runs: this.runs, changed });
-  }
-
-  async doctor(): Promise<Record<string, unknown>> {
-    const { runs } = this;
-    return {
-      browsers: await this.drivers.browsers(),
-      runs: {
-        folder: runs.folder,
-        count: (await runs.ids()).length,
-        there: existsSync(runs.folder),
-      },
-      node: process.version,
-      platform: process.platform,
-    };
   }
 
   /** A file below an allowed directory, for an upload. */

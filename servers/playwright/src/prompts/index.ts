@@ -1,5 +1,4 @@
 // Written by `pnpm generate`.
-import debugFailure from "./debug-failure.ts";
 import writeTest from "./write-test.ts";
 
-export const prompts = [debugFailure, writeTest];
+export const prompts = [writeTest];

@@ -1,20 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Session, session } from "../../test/session.ts";
 
 let talk: Session;
 beforeAll(async () => {
   talk = await session({ hasBrowser: false });
-  for (const id of ["20260101-000000-aaaaaaaa", "20260102-000000-bbbbbbbb"]) {
-    await mkdir(join(talk.runs, id), { recursive: true });
-    await writeFile(
-      join(talk.runs, id, "report.json"),
-      '{ "url": "http://x.test/", "passed": false }\n',
-    );
-  }
-  await writeFile(join(talk.runs, "20260102-000000-bbbbbbbb", "home.trace.zip"), "");
 });
 
 const ask = async (name: string, given: Record<string, string>) =>
@@ -29,24 +19,6 @@ describe("prompts", () => {
     expect(text).toContain("no console errors");
     for (const tool of ["pw_inspect_page", "pw_run_test", "pw_export_spec"])
       expect(text).toContain(tool);
-  });
-
-  it("pw_debug_failure includes the run's artifacts, and adapts if there is no trace", async () => {
-    const without = await ask("pw_debug_failure", { run_id: "20260101-000000-aaaaaaaa" });
-    expect(without).toContain('"passed": false');
-    expect(without).toContain('evidence ["screenshot", "trace", "network"]');
-    const withTrace = await ask("pw_debug_failure", { run_id: "20260102-000000-bbbbbbbb" });
-    expect(withTrace).toContain("npx playwright show-trace");
-    expect(withTrace).toContain('pw_inspect_page with from "20260102-000000-bbbbbbbb"');
-    await expect(ask("pw_debug_failure", { run_id: "../.." })).rejects.toThrow(/There is no run/);
-  });
-
-  it("pw_debug_failure completes runs", async () => {
-    const { completion } = await talk.connected.client.complete({
-      ref: { type: "ref/prompt", name: "pw_debug_failure" },
-      argument: { name: "run_id", value: "20260102" },
-    });
-    expect(completion.values).toEqual(["20260102-000000-bbbbbbbb"]);
   });
 });
 

@@ -17,7 +17,7 @@ export async function contentOf(runs: RunStore, id: string, name: string, path?:
     throw new ToolError("not_found", "This file is not an artifact of a run.", {
       hint: "Read a link from the answer of a run, or pw://runs/{run_id}/{artifact}.",
     });
-  const content = await runs.readWhole(artifact, MAX_BYTES);
+  const content = await runs.read(artifact, MAX_BYTES);
   const { mimeType } = artifact;
   return isText(mimeType)
     ? { mimeType, text: content.toString("utf8") }
@@ -28,7 +28,7 @@ export default resource({
   uriTemplate: "pw://runs/{run_id}/{artifact}",
   name: "run-artifact",
   title: "An artifact of a run",
-  description: "A screenshot, trace, HAR, video or report that a run kept.",
+  description: "A screenshot, trace, HAR or report that a run kept.",
   read: ({ run_id: id, artifact: name }, { runs }) => contentOf(runs, id, name),
   async list({ runs }) {
     const resources = [];

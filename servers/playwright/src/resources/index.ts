@@ -1,7 +1,6 @@
 // Written by `pnpm generate`.
 import artifact from "./artifact.ts";
 import artifactFile from "./artifact-file.ts";
-import doctor from "./doctor.ts";
 import help from "./help.ts";
 
-export const resources = [artifact, artifactFile, doctor, help];
+export const resources = [artifact, artifactFile, help];

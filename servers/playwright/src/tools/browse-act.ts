@@ -1,13 +1,13 @@
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
-import { withUris } from "../browser/verdict/report.ts";
-import { assertions, browsed, linksOf, lookOf, session, steps, tool } from "../context.ts";
+import { withUris } from "../browser/run/report.ts";
+import { assertions, browsed, limit, linksOf, lookOf, session, steps, tool } from "../context.ts";
 
 export default tool({
   name: "pw_browse_act",
   title: "Act in a browser session",
   description:
-    "Perform steps and check assertions in an open session; return the verdicts, the failed step and new console lines.",
+    "Perform steps and check assertions in an open session; return the verdicts, the failed step and new console lines. Without either, return the page's snapshot with targets.",
   toolset: "browse",
   effect: "change",
   openWorld: true,
@@ -17,14 +17,13 @@ export default tool({
       "As in pw_run_test: \"click button 'Save'\", \"screenshot 'menu' of nav\".",
     ),
     assertions: assertions.describe("As in pw_run_test, checked after the steps."),
-    snapshot: z
-      .boolean()
-      .default(false)
-      .describe("Also return the snapshot, as pw_browse_snapshot does."),
+    snapshot: z.boolean().default(false).describe("Also return the snapshot."),
+    limit,
   }),
   output: browsed,
-  async run({ session: name, snapshot, ...sentences }, { sessions }, call) {
-    const look = snapshot ? lookOf(call) : undefined;
+  async run({ session: name, snapshot, limit: max, ...sentences }, { sessions }, call) {
+    const isLook = snapshot || sentences.steps.length + sentences.assertions.length === 0;
+    const look = isLook ? lookOf(call, max) : undefined;
     const page = await sessions.act(name, { ...sentences, look }, call);
     return withLinks(withUris(page), linksOf(page.artifacts));
   },

@@ -21,8 +21,8 @@ describe("pw_browse_open", () => {
       return tools.map(({ name }) => name).filter((name) => name.startsWith("pw_browse"));
     };
     expect(await offered("--allow-evaluate")).toEqual([]);
-    const four = ["pw_browse_act", "pw_browse_close", "pw_browse_open", "pw_browse_snapshot"];
-    expect(await offered("--toolsets", "all")).toEqual(four);
+    const three = ["pw_browse_act", "pw_browse_close", "pw_browse_open"];
+    expect(await offered("--toolsets", "all")).toEqual(three);
     expect(await offered("--toolsets", "all", "--allow-evaluate")).toContain("pw_browse_evaluate");
   });
 

@@ -1,6 +1,6 @@
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
-import { withUris } from "../browser/verdict/report.ts";
+import { withUris } from "../browser/run/report.ts";
 import { browsed, limit, linksOf, lookOf, session, steps, tool, url } from "../context.ts";
 
 export default tool({

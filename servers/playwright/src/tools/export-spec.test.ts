@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { page, SHOP } from "../../test/lab.ts";
+import { page } from "../../test/lab.ts";
 import { type Session, sharedSession, site } from "../../test/session.ts";
 
 let talk: Session;
@@ -24,7 +24,7 @@ describe("pw_export_spec", () => {
     );
     expect(text).toContain('await page.goto("/docs");');
     expect(text).toContain('await expect(page.locator("h1")).toContainText("Docs");');
-    expect(text).not.toMatch(/first\(\)|networkidle|evaluateAll/);
+    expect(text).not.toMatch(/first\(\)|evaluateAll/);
   });
 
   it("repeats negative checks and counts once the page has settled, as a run does", async () => {
@@ -42,7 +42,7 @@ describe("pw_export_spec", () => {
       'await expect(page.locator("#e")).toBeEmpty();',
       'await expect(page.locator("h1")).toHaveText("Docs");',
       'await expect.poll(() => page.locator("li").count()).toBeLessThanOrEqual(2);',
-      "await settled(page, open);",
+      'await page.waitForLoadState("networkidle");',
       'await expect(page.locator("#e")).toBeEmpty({ timeout: 1 });',
       'expect(await page.locator("li").count()).toBeLessThanOrEqual(2);',
       "expect(consoleErrors).toEqual([]);",
@@ -54,12 +54,10 @@ describe("pw_export_spec", () => {
     const steps = late.map((one) => `expect ${one}`);
     const url = "http://localhost:3000/";
     const both = await talk.good("pw_export_spec", { url, steps, assertions: late });
-    expect(both.text.match(/await settled/g)).toHaveLength(1);
+    expect(both.text.match(/networkidle/g)).toHaveLength(1);
     const apart = await talk.good("pw_export_spec", { url, steps: [...steps, "reload", ...steps] });
-    expect(apart.text.match(/await settled/g)).toHaveLength(2);
-    expect(apart.text).toContain(
-      '.filter((one) => ["serious","critical"].includes(String(one.impact)))',
-    );
+    expect(apart.text.match(/networkidle/g)).toHaveLength(2);
+    expect(apart.text).toContain("// Only pw_run_test checks this: no serious a11y violations");
   });
 
   it.each([
@@ -83,55 +81,19 @@ describe("pw_export_spec", () => {
     expect(text).toContain('new URL("/x", page.url()).href');
   });
 
-  it("writes the role and name of what a run found by its markup, where they are unambiguous", async () => {
-    const { url } = await site({
-      "/": page(
-        `<input placeholder="Username" data-test="username"><label>It's "new" <input id="n" type="checkbox"></label>
-         <button class="a">Save</button><button>Save all</button><button class="b">Same</button><button>Same</button>`,
-      ),
-    });
+  it("writes a run, with its device", async () => {
+    const { url } = await site({ "/": page("<h1>Docs</h1><label>Name <input></label>") });
     const run = await talk.good("pw_run_test", {
-      url,
-      steps: ["fill `[data-test=\"username\"]` with 'Ada'", "check #n", "click .a", "click .b"],
-    });
-    const { text } = await talk.good("pw_export_spec", { run_id: run.data.run_id });
-    for (const line of [
-      'getByRole("textbox", { name: "Username" }).fill("Ada")',
-      'getByRole("checkbox", { name: "It\'s \\"new\\"" }).check()',
-      'getByRole("button", { name: "Save", exact: true }).click()',
-      'locator(".b").click()',
-    ])
-      expect(text).toContain(line);
-  });
-
-  it("writes the locator that a run found for each bare quoted text", async () => {
-    const { url } = await site({
-      "/": page(
-        `<h1>Docs</h1><label>Name <input></label><input placeholder="City"><button>Send now</button>`,
-      ),
-    });
-    const run = await talk.good("pw_run_test", {
-      url,
-      steps: [
-        " fill 'Name' with 'it\\'s Ada'",
-        "type 'Paris' into exactly 'City'",
-        "expect 'Name' has value 'it\\'s Ada'",
-      ],
-      assertions: ["'Send now' is enabled", "'Send now' is visible", "not 'City' is empty"],
-      devices: ["iPhone 15"],
+      ...{ url, devices: ["iPhone 15"] },
+      ...{ steps: ["fill label 'Name' with 'it\\'s Ada'"], assertions: ["h1 is 'Docs'"] },
     });
     const { text } = await talk.good("pw_export_spec", { run_id: run.data.run_id });
     for (const line of [
       'page.getByLabel("Name").fill("it\'s Ada")',
-      'page.getByPlaceholder("City", { exact: true }).pressSequentially("Paris")',
-      'expect(page.getByLabel("Name")).toHaveValue("it\'s Ada")',
-      'expect(page.getByRole("button", { name: "Send now" })).toBeEnabled()',
-      'expect(page.getByText("Send now").filter({ visible: true })).toBeVisible()',
-      'expect(page.getByPlaceholder("City")).not.toBeEmpty()',
+      'expect(page.locator("h1")).toHaveText("Docs")',
       'devices["iPhone 15"]',
     ])
       expect(text).toContain(line);
-    expect(text).not.toContain(".or(");
   });
 
   it("cannot be made to write the caller's code", async () => {
@@ -148,70 +110,9 @@ describe("pw_export_spec", () => {
     expect(withoutStrings).not.toContain("process.exit");
   });
 
-  it("writes a session: what succeeded, with its checks in place, also after it was closed", async () => {
-    const { url } = await site({ "/": SHOP, "/next": page("<h1>Next</h1>") });
-    const shop = talk;
-    const act = (...steps: string[]) => ({ session: "shop", steps });
-    await shop.good("pw_browse_open", {
-      ...{ url, device: "dark" },
-      ...act("locale 'de-DE'", "wait for h1"),
-    });
-    await shop.good("pw_browse_act", {
-      ...act(
-        "fill 'Name' with 'Desk lamp'",
-        "expect h1 is 'Chairs' within 10ms",
-        "click button 'Add'",
-      ),
-    });
-    await shop.good("pw_browse_act", {
-      ...act("click 'Add'", "set cookie 'a' to 'b'"),
-      assertions: [
-        "li count is 1",
-        "li count is 2 within 10ms",
-        "no page errors",
-        "no failed requests",
-      ],
-    });
-    await shop.good("pw_browse_evaluate", { session: "shop", expression: "1 +\n1" });
-    await shop.good("pw_browse_act", { ...act("goto /next"), assertions: ["h1 is 'Next'"] });
-    const { text } = await shop.good("pw_export_spec", { session: "shop", title: "shop" });
-    expect(text).toContain(
-      `test.use({ baseURL: "${url}", colorScheme: "dark", locale: "de-DE" });`,
-    );
-    expect(text.slice(text.indexOf("// Left out"), text.indexOf("test("))).toBe(
-      [
-        "expect h1 is 'Chairs' within 10ms (it failed)",
-        "li count is 2 within 10ms (it failed)",
-        "pw_browse_evaluate 1 +\\n1",
-        "",
-      ]
-        .map((one) => (one === "" ? "" : `// Left out: ${one}\n`))
-        .join(""),
-    );
-    const body = text.slice(text.indexOf("await page.goto"), text.lastIndexOf("});"));
-    expect(body.trim().split(/\n\s*/)).toEqual([
-      'await page.goto("/");',
-      'await expect(page.locator("h1")).toBeVisible();',
-      'await page.getByLabel("Name").fill("Desk lamp");',
-      'await page.getByRole("button", { name: "Add" }).click();',
-      `await page.context().addCookies([{ name: "a", value: "b", url: "${url}" }]);`,
-      'await expect(page.locator("li")).toHaveCount(1);',
-      "await settled(page, open);",
-      'await expect(page.locator("li")).toHaveCount(1, { timeout: 1 });',
-      "expect(pageErrors).toEqual([]);",
-      "expect(failedRequests).toEqual([]);",
-      'await page.goto("/next");',
-      'await expect(page.locator("h1")).toHaveText("Next");',
-    ]);
-    await shop.good("pw_browse_close", { session: "shop" });
-    expect((await shop.good("pw_export_spec", { session: "shop", title: "shop" })).text).toBe(text);
-  });
-
   it.each([
-    [{ url: undefined }, "None of url, run_id and session was given"],
+    [{ url: undefined }, "Neither url nor run_id was given"],
     [{ run_id: "20260101-000000-00000000" }, "There is no run"],
-    [{ session: "nobody" }, "There is no session"],
-    [{ session: "a", run_id: "20260101-000000-00000000" }, "Both run_id and session were given"],
     [{ url: "file:///etc/passwd" }, "file: is not allowed"],
     [{ assertions: ["h1 contans 'x'"] }, "cannot be parsed"],
     [{ device: "iPhon 15" }, "iPhone 15"],

@@ -3,7 +3,6 @@ import browseAct from "./browse-act.ts";
 import browseClose from "./browse-close.ts";
 import browseEvaluate from "./browse-evaluate.ts";
 import browseOpen from "./browse-open.ts";
-import browseSnapshot from "./browse-snapshot.ts";
 import compare from "./compare.ts";
 import exportSpec from "./export-spec.ts";
 import inspectPage from "./inspect-page.ts";
@@ -18,7 +17,6 @@ export const tools = [
   browseClose,
   browseEvaluate,
   browseOpen,
-  browseSnapshot,
   compare,
   exportSpec,
   inspectPage,

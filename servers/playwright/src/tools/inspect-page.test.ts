@@ -111,7 +111,7 @@ describe("pw_inspect_page", () => {
     expect(run.data, run.text).toMatchObject({ passed: true });
   });
 
-  it("works after steps, and from the end of a run", async () => {
+  it("works after steps", async () => {
     const shop = await site({
       "/": page(
         `<h1></h1><button onclick="localStorage.name = 'Ada'; say()">Sign in</button>
@@ -124,17 +124,9 @@ describe("pw_inspect_page", () => {
     expect(heading(await look({ url: shop.url }))).toBe("Stranger");
     const steps = ["click button 'Sign in'"];
     expect(heading(await look({ url: shop.url, steps }))).toBe("Ada");
-    const run = await talk.good("pw_run_test", {
-      url: shop.url,
-      steps,
-    });
-    expect(heading(await look({ from: run.data.run_id }))).toBe("Ada");
     const broken = await look({ url: shop.url, steps: [...steps, "press Enter on 'Nothing'"] });
     expect(broken.failed_step).toContain("nothing matches 'Nothing'");
     expect(heading(broken)).toBe("Ada");
-    expect(await talk.call("pw_inspect_page", { from: "20260101-000000-00000000" })).toMatchObject({
-      isError: true,
-    });
     expect(await talk.call("pw_inspect_page", {})).toMatchObject({
       isError: true,
       text: expect.stringContaining("url"),

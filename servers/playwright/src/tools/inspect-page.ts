@@ -1,7 +1,7 @@
 import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { withUris } from "../browser/verdict/report.ts";
+import { withUris } from "../browser/run/report.ts";
 import { linksOf, seen, steps, tool, url, visited } from "../context.ts";
 
 export default tool({
@@ -12,9 +12,8 @@ export default tool({
   effect: "change",
   openWorld: true,
   input: z.strictObject({
-    url: url.optional(),
+    url,
     steps: steps.describe("Performed first, as in pw_run_test."),
-    from: z.string().optional().describe("A run_id whose steps are repeated first."),
     device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
     limit: fields.limit(60, 500),
   }),

@@ -1,7 +1,6 @@
 import { cursorsOf, fitting } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { specLine } from "../browser/specs/specs.ts";
 import { grep, number, sentences, tool } from "../context.ts";
 
 export default tool({
@@ -26,7 +25,7 @@ export default tool({
     const cursors = cursorsOf("pw_list_specs", selection, z.int().min(0));
     const from = cursors.decode(cursor) ?? 0;
     const all = await specs.list({ ...selection, project: undefined }, call.signal);
-    const page = all.slice(from, from + limit).map(specLine);
+    const page = all.slice(from, from + limit);
     const tests = page.slice(0, fitting(page, call.budget - 500));
     const end = from + tests.length;
     return {

@@ -1,7 +1,7 @@
 import { withLinks } from "@refmcp/core";
 import * as z from "zod";
+import { withUris } from "../browser/run/report.ts";
 import { specText } from "../browser/specs/specs.ts";
-import { withUris } from "../browser/verdict/report.ts";
 import { artifacts, grep, linksOf, number, sentences, tool } from "../context.ts";
 
 export default tool({

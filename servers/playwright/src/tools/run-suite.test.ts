@@ -86,10 +86,8 @@ describe("pw_run_suite", () => {
     expect(answer.data).toMatchObject({
       passed: false,
       not_run: 1,
-      not_run_names: ["slow"],
       tests: [{ name: "home", passed: true }],
     });
-    expect(answer.text).toContain("not run: slow");
     const single = await short.call("pw_run_test", {
       url: `${web.url}/ticks`,
       assertions: ["h1 is 'Docs'", "h1 is 'Other' within 60s"],
@@ -123,19 +121,6 @@ describe("pw_run_suite", () => {
       );
     });
 
-  it("stops after the first failure on request", async () => {
-    const tests = [
-      { name: "bad", url: web.url, assertions: ["h1 is 'x' within 50ms"] },
-      ...Array.from({ length: 12 }, (_, n) => ({
-        name: `slow ${n}`,
-        url: web.url,
-        steps: ["wait for 20s"],
-      })),
-    ];
-    const { data } = await talk.good("pw_run_suite", { tests, bail: true });
-    expect(data).toMatchObject({ passed: false, failed: 1, not_run: 12 });
-  });
-
   it("parses every sentence before it opens a page", async () => {
     const answer = await talk.call("pw_run_suite", {
       tests: [
@@ -152,6 +137,6 @@ describe("pw_run_suite", () => {
     const tests = Array.from({ length: 101 }, (_, n) => ({ name: `${n}`, url: web.url }));
     const answer = await talk.call("pw_run_suite", { tests });
     expect(answer.isError).toBe(true);
-    expect(answer.text).toContain("There are 101 tests; at most 100");
+    expect(answer.text).toContain("At most 100 tests");
   });
 });

@@ -1,8 +1,8 @@
 import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { withUris } from "../browser/verdict/report.ts";
-import { fittingSuite, runSuite, suiteReport, suiteText } from "../browser/verdict/suite.ts";
+import { fitted, withUris } from "../browser/run/report.ts";
+import { runSuite, suiteReport, suiteText } from "../browser/run/suite.ts";
 import { artifacts, devices, linksOf, sentences, tool } from "../context.ts";
 
 const one = z.strictObject({
@@ -23,17 +23,14 @@ export default tool({
   input: z.strictObject({
     tests: z.array(one).min(1).max(500).describe("As in pw_run_test, each with a name."),
     devices: devices.describe("As in pw_run_test."),
-    bail: z.boolean().default(false).describe("Stop after the first failed test."),
     timeout_ms: fields
       .timeoutMs(30_000, 600_000)
       .describe("Time limit of each test, in milliseconds."),
   }),
   output: suiteReport.extend({ artifacts }),
   async run({ timeout_ms: timeoutMs, ...request }, { drivers }, call) {
-    const report = fittingSuite(
-      await runSuite(drivers, { ...request, timeoutMs, evidence: ["on_failure"] }, call),
-      call.budget,
-    );
+    const suite = { ...request, timeoutMs, evidence: ["on_failure" as const] };
+    const report = fitted(await runSuite(drivers, suite, call), suiteText, call.budget);
     return withLinks(withUris(report), linksOf(report.artifacts), suiteText(report));
   },
 });

@@ -1,7 +1,7 @@
 import { withLinks } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { fittingReport, textOf, withUris } from "../browser/verdict/report.ts";
+import { fitted, textOf, withUris } from "../browser/run/report.ts";
 import {
   artifacts,
   assertions,
@@ -46,7 +46,8 @@ export default tool({
     error: z.string().optional(),
   }),
   async run({ timeout_ms: timeoutMs, ...request }, { drivers }, call) {
-    const report = fittingReport(await drivers.run({ ...request, timeoutMs }, call), call.budget);
+    const whole = await drivers.run({ ...request, timeoutMs }, call);
+    const report = fitted(whole, textOf, call.budget);
     return withLinks(withUris(report), linksOf(report.artifacts), textOf(report));
   },
 });

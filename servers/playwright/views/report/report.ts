@@ -43,19 +43,8 @@ interface ComparedPage extends Partial<Record<(typeof DIFFERENCES)[number], read
   readonly error?: string;
 }
 
-const DIFFERENCES = [
-  "facts",
-  "tree",
-  "regions",
-  "moved",
-  "added",
-  "gone",
-  "measured",
-  "ignored",
-] as const;
-const BEGINNINGS: Readonly<Record<string, string>> = {
-  ...{ regions: "picture: ", added: "new ", gone: "gone: ", ignored: "ignored: " },
-};
+const DIFFERENCES = ["lines", "regions", "ignored"] as const;
+const BEGINNINGS: Readonly<Record<string, string>> = { regions: "picture: ", ignored: "ignored: " };
 
 /** The structure of an answer of pw_run_test, pw_run_suite, pw_run_specs or pw_compare: each has a part of it. */
 interface Answer {

@@ -1,27 +1,27 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
-import type { Assertion, CheckOf } from "../language/ast.ts";
+import type { Deadline } from "../deadline.ts";
+import { ONCE } from "../language/locator.ts";
 import {
+  type Assertion,
+  type CheckOf,
   expectationOf,
   isElementCheck,
   isLate,
   isRepeated,
   type RecordCheck,
-} from "../language/expectations.ts";
-import { textMatches } from "../language/matching.ts";
-import { type Chain, ONCE } from "../language/plan.ts";
-import type { Found } from "../language/script.ts";
+} from "../language/sentences.ts";
 import { refuseSelector, shown } from "../library.ts";
-import { isHeld, secretsOn } from "../secrets/guard.ts";
+import type { PageEvents } from "../page/events.ts";
+import { locatorOf } from "../page/locate.ts";
+import type { Settling } from "../page/settle.ts";
+import { readsSecret } from "../secrets/fields.ts";
 import type { SecretsInRun } from "../secrets/secrets.ts";
-import type { Deadline } from "../session/deadline.ts";
-import type { PageEvents } from "../session/page-events.ts";
-import type { Settling } from "../session/settled.ts";
-import { locatorOf, noteFound } from "../session/targets.ts";
 import type { RunFolder } from "../store/disk.ts";
-import { absenceOutcome, eventOutcome } from "./events.ts";
+import { textMatches } from "../text.ts";
+import { eventOutcome } from "./events.ts";
 import { expectationOutcome, type Outcome } from "./expectation.ts";
-import { a11yOutcome, metricOutcome, weightOutcome } from "./quality.ts";
+import { a11yOutcome, absenceOutcome, metricOutcome } from "./quality.ts";
 
 export interface CheckScope {
   readonly page: Page;
@@ -30,7 +30,6 @@ export interface CheckScope {
   readonly folder: RunFolder;
   readonly events: PageEvents;
   readonly settling: Settling;
-  readonly found: Found;
   readonly secrets: SecretsInRun;
 }
 
@@ -45,41 +44,38 @@ const PAUSES_MS = [0, 20, 50, 100, 100, 250];
  * those that could have passed too early.
  *
  * @param outcomes receives each verdict immediately, so that a run that ends early keeps it.
- * @param waiting is called while the page settles, for work to do at the same time.
+ * @returns whether it waited until the page had settled.
  */
 export async function checkAll(
   assertions: readonly Assertion[],
   scope: CheckScope,
   outcomes: Map<Assertion, Outcome>,
-  waiting: () => void = () => undefined,
-): Promise<void> {
+): Promise<boolean> {
   const early = assertions.filter(({ check }) => !isLate(check));
   const late = assertions.filter(({ check }) => isLate(check));
-  const { settling, deadline } = scope;
+  const { settling, deadline, events } = scope;
   let isSettled = false;
   let settled: Promise<unknown> | undefined;
   if (late.length > 0 || early.some(isRepeated)) {
-    const begun = settling.begun(deadline);
     settled = settling.settled(deadline).finally(() => {
       isSettled = true;
     });
     // Awaited below; if another wait fails first, that is the error to report.
     settled.catch(() => undefined);
-    await begun;
   }
   const decide = async (assertion: Assertion, within = assertion.within) => {
     outcomes.set(assertion, await until({ ...assertion, within }, scope));
   };
   await Promise.all(early.map((assertion) => decide(assertion)));
-  if (settled === undefined) return;
-  waiting();
+  if (settled === undefined) return false;
   // If a check had to wait longer, the page changed after it was quiet.
   await (isSettled ? settling.settled(deadline) : settled);
   const passed = early.filter((one) => isRepeated(one) && outcomes.get(one)?.passed === true);
   await Promise.all(passed.map((assertion) => decide(assertion, ONCE)));
   for (const assertion of late) await decide(assertion);
-  for (const { method, url } of scope.events.unanswered.slice(0, MAX_OPEN))
-    scope.events.notes.add(`checked while ${method} ${clip(oneLine(url), 200)} was still open`);
+  for (const { method, url } of events.unanswered.slice(0, MAX_OPEN))
+    events.notes.add(`checked while ${method} ${clip(oneLine(url), 200)} was still open`);
+  return true;
 }
 
 /** Checks one assertion as a step; also once the page has settled if it could have passed too early. */
@@ -92,10 +88,8 @@ export async function holds(assertion: Assertion, scope: CheckScope): Promise<Ou
 /** Waits until an assertion passes or times out; the last check decides. Absence is checked once, unless the assertion has `within`. */
 export async function until(assertion: Assertion, scope: CheckScope): Promise<Outcome> {
   const { page } = scope;
-  const { check, within } = assertion;
-  const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
   try {
-    return await untilOn(page, assertion, scope, waitMs);
+    return await untilOn(page, assertion, scope);
   } catch (error) {
     // The tab closed itself, so that another is current.
     if (error instanceof ToolError || scope.page === page) throw error;
@@ -105,37 +99,36 @@ export async function until(assertion: Assertion, scope: CheckScope): Promise<Ou
 
 async function untilOn(
   page: Page,
-  { check, negated }: Assertion,
+  { check, negated, within }: Assertion,
   scope: CheckScope,
-  waitMs: number,
 ): Promise<Outcome> {
-  const { deadline } = scope;
-  if (isElementCheck(check) && !(check.kind === "page" && secretsOn(page) !== undefined)) {
+  const { deadline, secrets } = scope;
+  const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
+  const isOfPage = check.kind === "page" && secrets.isInUse;
+  if (isElementCheck(check) && !isOfPage) {
     const plan = expectationOf(check, negated);
-    // Repeated often enough, checks of an element's content would reveal a secret.
-    if (plan.reads !== undefined && (await deadline.race(readsSecret(plan.on, scope))))
-      return { passed: false, actual: "it is a field with a secret, so it is not read" };
-    const outcome = await deadline.race(expectationOutcome(check, plan, page, waitMs));
-    if (outcome.passed && "target" in check)
-      await noteFound(page, plan.on, check.target, scope.found).catch(() => undefined);
-    return outcome;
+    const on = plan.on.calls.length === 0 ? undefined : locatorOf(page, plan.on);
+    const reads = plan.reads !== undefined && on !== undefined;
+    const reading = reads && readsSecret(on, secrets);
+    if (reading !== false && (await deadline.race(reading.catch(() => false))))
+      return {
+        passed: false,
+        actual: "it is a field with a secret, or shows one, so it is not read",
+      };
+    const see = secrets.all.redact;
+    return deadline.race(expectationOutcome(check, plan, page, waitMs, see));
   }
   const ends = performance.now() + waitMs;
   for (let look = 0; ; look++) {
     const outcome = await deadline.race(tolerant(check, scope));
     if (outcome === undefined)
       return { passed: false, actual: "the page navigates too fast to be checked" };
-    const { actual } = outcome;
     const passed = outcome.passed !== negated;
     const left = ends - performance.now();
-    if (passed || left <= 0 || waitMs === ONCE) return { passed, actual };
-    await deadline.sleep(Math.min(left, PAUSES_MS[look] ?? PAUSES_MS.at(-1) ?? 100));
+    if (passed || left <= 0 || waitMs === ONCE) return { passed, actual: outcome.actual };
+    await deadline.sleep(Math.min(left, PAUSES_MS[look] ?? 250));
   }
 }
-
-/** Whether a check would read a field with a secret. */
-const readsSecret = async (on: Chain, { page }: CheckScope): Promise<boolean> =>
-  secretsOn(page) !== undefined && (await isHeld(page, locatorOf(page, on)).catch(() => false));
 
 /** Retries if the page navigates during a check; undefined if it never stops. */
 async function tolerant(
@@ -157,21 +150,18 @@ async function tolerant(
 }
 
 async function look(check: RecordCheck | CheckOf<"page">, scope: CheckScope): Promise<Outcome> {
-  const { page, events } = scope;
-  const { seen } = scope.secrets;
+  const { page, events, secrets } = scope;
   switch (check.kind) {
     case "absence":
       return absenceOutcome(check.what, page, events);
     case "a11y":
-      return a11yOutcome(page, check.severity ?? "minor", check.target);
+      return a11yOutcome(page, check.severity ?? "minor", check.target, secrets.all.redact);
     case "time":
     case "cls":
       return metricOutcome(check, page);
-    case "page weight":
-      return weightOutcome(check.limit, events);
     case "page": {
       // Playwright would compare the title and URL with the secrets in them.
-      const text = seen(check.what === "title" ? await page.title() : page.url());
+      const text = secrets.all.redact(check.what === "title" ? await page.title() : page.url());
       const passed = textMatches(text, check.compare) !== check.compare.negated;
       return { passed, actual: `the ${check.what} is ${shown(text)}` };
     }

@@ -1,29 +1,28 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
-import type { CheckOf, Target } from "../language/ast.ts";
-import type { ElementCheck } from "../language/expectations.ts";
-import { textMatches } from "../language/matching.ts";
-import { type Expectation, ONCE } from "../language/plan.ts";
+import type { Expectation } from "../language/ast.ts";
+import { ONCE } from "../language/locator.ts";
+import type { ElementCheck } from "../language/sentences.ts";
 import { describeTarget } from "../language/target.ts";
 import {
   actualOf,
   ambiguity,
+  shown as cut,
   expectation,
-  expectSnapshot,
   plain,
   refuseSelector,
-  shown,
   unrun,
-  withEscapes,
 } from "../library.ts";
-import { refusedComparison } from "../secrets/guard.ts";
-import { missing } from "../session/miss.ts";
-import { countOf, locatorOf, targetOn } from "../session/targets.ts";
+import { countOf, locatorOf, targetOn } from "../page/locate.ts";
+import { missing } from "../page/miss.ts";
 
 export interface Outcome {
   readonly passed: boolean;
   readonly actual: string;
 }
+
+/** Removes secrets from a text, before it is cut. */
+export type See = (text: string) => string;
 
 /**
  * Checks the page with Playwright's `expect`.
@@ -36,6 +35,7 @@ export async function expectationOutcome(
   plan: Expectation,
   page: Page,
   timeout: number,
+  see: See,
 ): Promise<Outcome> {
   try {
     await hold(plan, page, timeout);
@@ -43,12 +43,10 @@ export async function expectationOutcome(
   } catch (error) {
     const message = plain(error);
     if (page.isClosed() || /Target (?:page|crashed)|has been closed/.test(message)) throw error;
-    const refused = refusedComparison(message);
-    if (refused !== undefined) return { passed: false, actual: refused };
     refuseSelector(message);
     const target = "target" in check ? check.target : undefined;
     const name = target === undefined ? "the target" : describeTarget(target);
-    const actual = ambiguity(message, name) ?? (await reason(check, plan, error, page, target));
+    const actual = ambiguity(message, name) ?? (await reason(check, plan, error, page, see));
     return { passed: false, actual };
   }
 }
@@ -57,21 +55,25 @@ export async function expectationOutcome(
 const ASK_MS = 5_000;
 const POLL_MS = 100;
 
-async function hold(
-  { on, polls, not, matcher, args }: Expectation,
-  page: Page,
-  timeout: number,
-): Promise<void> {
-  if (matcher === "toMatchAriaSnapshot")
-    return expectSnapshot(locatorOf(page, on), String(args[0]), not, timeout);
+async function hold(plan: Expectation, page: Page, timeout: number): Promise<void> {
+  const { on, polls, not, matcher, args } = plan;
   const expect = expectation();
-  const given = args.map((one) => (one instanceof RegExp ? unrun(one) : one));
-  const check = async (all: object, options: readonly unknown[]) => {
-    const assertions: unknown = not ? Reflect.get(all, "not") : all;
-    await Reflect.apply(Reflect.get(Object(assertions), matcher), assertions, [
-      ...given,
-      ...options,
-    ]);
+  const given = args.map((one) => {
+    if (one instanceof RegExp) return unrun(one);
+    // A spec has a base URL for it.
+    return matcher === "toHaveURL" && String(one).startsWith("/")
+      ? new URL(String(one), page.url()).href
+      : one;
+  });
+  const check = async (on: object, options: readonly unknown[]) => {
+    const assertions: unknown = not ? Reflect.get(on, "not") : on;
+    const last = given.at(-1);
+    // The options of a line of Playwright are one argument with the time limit.
+    const hasOptions = Object.getPrototypeOf(Object(last)) === Object.prototype;
+    const whole = Object.assign({}, hasOptions ? last : {}, ...options);
+    const values = hasOptions ? given.slice(0, -1) : given;
+    const all = Object.keys(whole).length === 0 ? values : [...values, whole];
+    await Reflect.apply(Reflect.get(Object(assertions), matcher), assertions, all);
   };
   if (polls === undefined)
     return check(expect(on.calls.length === 0 ? page : locatorOf(page, on)), [{ timeout }]);
@@ -96,64 +98,49 @@ async function hold(
 
 const NOT_FOUND = "element(s) not found";
 
+/** What is there instead. */
 async function reason(
   check: ElementCheck,
-  plan: Expectation,
+  { on, polls, not, matcher, args, reads }: Expectation,
   error: unknown,
   page: Page,
-  target: Target | undefined,
+  see: See,
 ): Promise<string> {
   const message = plain(error);
+  const target = "target" in check ? check.target : undefined;
+  const shown = (value: unknown, max?: number) => cut(see(String(value ?? "")), max);
   if (message.includes(NOT_FOUND) && target !== undefined) {
-    const isHidden = check.kind === "state" && (await countOf(targetOn(page, target))) > 0;
+    const isState = check.kind === "state" || matcher === "toBeVisible";
+    const isHidden = isState && (await countOf(targetOn(page, target))) > 0;
     return isHidden ? "it is hidden" : missing(page, target);
   }
   const own = /^Error: (.*)$/m.exec(message)?.[1];
   if (own !== undefined) return shown(own, 300).slice(1, -1);
   const actual = actualOf(error);
-  const text = String(actual ?? "");
-  switch (check.kind) {
-    case "aria snapshot":
-      return `its snapshot is ${shown(text, 400)}`;
-    case "page":
-      return `the ${check.what} is ${shown(text)}`;
-    case "state":
-      if (plan.polls !== undefined || check.state === "loaded") {
-        const isWanted = plan.polls === undefined ? plan.not : plan.args[0] !== plan.not;
-        return `it is ${isWanted ? "not " : ""}${check.state}`;
-      }
-      return `it is ${STATE_WORDS[String(actual)] ?? String(actual).replace(/^viewport ratio.*/, "in viewport")}`;
-    case "count":
-      return `the count is ${await locatorOf(page, plan.on).count()}`;
-    case "text":
-    case "existence":
-    case "no target": {
-      if (plan.matcher !== "toHaveCount") break;
-      if (Number(actual) === 0) return missing(page, missed(check));
-      const first = locatorOf(page, plan.on).first();
-      const content = await first.textContent({ timeout: 1_000 }).catch(() => null);
-      const found =
-        Number(actual) === 1 ? "1 element matches" : `${actual} elements match, the first`;
-      return `${found} with the text ${shown(content ?? "")}`;
-    }
+  if (polls === "count") return `the count is ${await locatorOf(page, on).count()}`;
+  if (matcher === "toHaveCount" && check.kind === "text") {
+    if (Number(actual) === 0) return `the page has no text ${shown(check.compare.value)}`;
+    const first = await locatorOf(page, on)
+      .first()
+      .textContent()
+      .catch(() => "");
+    return `${actual} elements match, the first with the text ${shown(first)}`;
   }
-  if (actual === null || actual === "attribute not present") return `it has no ${plan.reads}`;
-  // Playwright compares values, attributes and patterns with the white space of the page.
-  if ("compare" in check && check.compare !== undefined && !check.compare.negated)
-    if (textMatches(text, check.compare))
-      return `its ${plan.reads} is ${withEscapes(text)}: its white space differs`;
-  return `its ${plan.reads} is ${shown(text)}`;
+  if (matcher === "toHaveCount") {
+    const isCount = check.kind === "count" || check.kind === "playwright";
+    if (Number(actual) === 0 && !isCount && target !== undefined) return missing(page, target);
+    const some = Number(actual) === 1 ? "1 element matches" : `${actual} elements match`;
+    return isCount ? `the count is ${actual}` : some;
+  }
+  if (check.kind === "state" && polls !== undefined)
+    return `it is ${args[0] !== not ? "not " : ""}${check.state}`;
+  if (on.calls.length === 0)
+    return `the ${matcher === "toHaveTitle" ? "title" : "url"} is ${shown(actual)}`;
+  if (reads === undefined)
+    return `it is ${STATE_WORDS[String(actual)] ?? shown(actual).slice(1, -1)}`;
+  if (actual === null || actual === "attribute not present") return `it has no ${reads}`;
+  return `its ${reads} is ${shown(actual)}`;
 }
-
-/** What is missing: a target, or a text of the page. */
-const missed = (check: CheckOf<"text" | "existence" | "no target">): Target =>
-  check.kind === "text"
-    ? {
-        base: { kind: "text", text: check.compare.value, exact: false },
-        pick: undefined,
-        inside: undefined,
-      }
-    : check.target;
 
 const STATE_WORDS: Readonly<Record<string, string>> = {
   notEmpty: "not empty",

@@ -1,40 +1,115 @@
 import type { ElementHandle, Page } from "playwright";
-import { type CheckOf, SEVERITIES, type Severity, type Target } from "../language/ast.ts";
+import { type Absence, SEVERITIES, type Severity, type Target } from "../language/ast.ts";
+import type { CheckOf } from "../language/sentences.ts";
 import { shown } from "../library.ts";
-import { secretsOn } from "../secrets/guard.ts";
-import type { PageEvents } from "../session/page-events.ts";
-import { targetOn } from "../session/targets.ts";
-import type { Outcome } from "./expectation.ts";
+import { isFailed, type PageEvents } from "../page/events.ts";
+import { targetOn } from "../page/locate.ts";
+import type { Outcome, See } from "./expectation.ts";
+
+const MAX_SHOWN = 5;
+
+/** Checks that something has not happened so far. */
+export async function absenceOutcome(
+  what: Absence,
+  page: Page,
+  events: PageEvents,
+): Promise<Outcome> {
+  const { errors, pageErrors } = events.counts;
+  const logged = events.console
+    .filter(({ level }) => level === "error")
+    .map((line) => {
+      const said = events.said(line);
+      const isPlain = said === line.text && line.url !== "";
+      return isPlain ? `${said} (${line.url}:${line.line})` : said;
+    });
+  switch (what) {
+    case "console errors": {
+      // Every browser's console shows uncaught errors, too.
+      const thrown = events.pageErrors.map((text) => `uncaught ${text}`);
+      return none(what, [...thrown, ...logged], errors + pageErrors);
+    }
+    case "page errors":
+      return none(what, events.pageErrors, pageErrors);
+    case "failed requests":
+      return none(
+        what,
+        events.requests
+          .filter(isFailed)
+          .map(({ method, url, failure, status }) => `${method} ${url}: ${failure ?? status}`),
+      );
+    case "broken images":
+      return none(what, await inFrames(page, brokenImages));
+    case "horizontal overflow": {
+      const over = await page.evaluate(() => {
+        const root = document.scrollingElement ?? document.documentElement;
+        return root.scrollWidth - root.clientWidth;
+      });
+      const actual = over <= 1 ? "there is none" : `the page is ${over} px too wide`;
+      return { passed: over <= 1, actual };
+    }
+  }
+}
+
+function none(what: string, all: readonly string[], count = all.length): Outcome {
+  if (count === 0) return { passed: true, actual: "there are none" };
+  const noun = count === 1 ? what.replace(/s$/, "") : what;
+  const list = all.slice(0, MAX_SHOWN).map((one) => shown(one, 240));
+  const first = list.length === 0 ? "" : `, the first: ${list.join(", then ")}`;
+  return { passed: false, actual: `${count} ${noun}${first}` };
+}
+
+/** What a function finds in all documents of a page; one that is going away has nothing. */
+async function inFrames<Found>(page: Page, find: () => Promise<Found[]>): Promise<Found[]> {
+  const [main, ...frames] = page.frames();
+  const inner = frames.map((frame) => frame.evaluate(find).catch(() => []));
+  return [...((await main?.evaluate(find)) ?? []), ...(await Promise.all(inner)).flat()];
+}
+
+/** Runs in the page: the sources of images that cannot be loaded, also of those that are not loaded yet. */
+async function brokenImages(): Promise<string[]> {
+  const sourceOf = (image: HTMLImageElement) => image.currentSrc || image.src;
+  const isBroken = (image: HTMLImageElement) =>
+    new Promise<boolean>((resolve) => {
+      if (image.complete || image.loading !== "lazy")
+        return resolve(image.complete && image.naturalWidth === 0);
+      const probe = new Image();
+      probe.onload = () => resolve(false);
+      probe.onerror = () => resolve(true);
+      setTimeout(resolve, 5_000, false);
+      probe.src = sourceOf(image);
+    });
+  const images = [...document.images].filter((image) => sourceOf(image) !== "").slice(0, 500);
+  const broken = await Promise.all(images.map(isBroken));
+  return images.flatMap((image, n) => (broken[n] ? [sourceOf(image).slice(0, 500)] : []));
+}
 
 const MAX_ELEMENTS = 10;
 
 interface Violation {
   readonly id: string;
   readonly impact: Severity;
-  readonly help: string;
   /** The elements that violate it, as CSS. */
   readonly elements: readonly string[];
   readonly count: number;
-  /** What is wrong with the first of them. */
-  readonly reason: string;
 }
 
-/** The violations that axe-core finds in the page or the given element, worst first. */
+/** The violations that axe-core finds in the page with its frames or in the given element, worst first. */
 export async function violationsOf(
   page: Page,
+  see: See,
   scope: ElementHandle | null = null,
 ): Promise<Violation[]> {
   // The readable form is 1.5 MB: a page takes longer to load it than to apply its rules.
   const { source } = (await import("axe-core/axe.min.js")).default;
-  await page.evaluate(`if (!window.axe) { ${source} }`);
+  const [main, ...frames] = page.frames();
+  const load = `if (!window.axe) { ${source} }`;
+  await main?.evaluate(load);
+  // In each frame, axe-core answers the one in the page.
+  await Promise.all(frames.map((frame) => frame.evaluate(load).catch(() => undefined)));
   const found = await page.evaluate(runAxe, scope);
-  // The page's texts in them are cut once secrets are removed: a beginning of one would not be recognized.
-  const see = secretsOn(page)?.seen ?? ((text: string) => text);
   return found
-    .map(({ impact, help, reason, elements, ...one }) => ({
-      ...one,
-      help: see(help).slice(0, 300),
-      reason: see(reason).slice(0, 300),
+    .map(({ impact, elements, id }) => ({
+      id,
       impact: SEVERITIES.find((severity) => severity === impact) ?? "minor",
       elements: elements.slice(0, MAX_ELEMENTS).map((css) => see(css).slice(0, 200)),
       count: elements.length,
@@ -48,26 +123,17 @@ export async function violationsOf(
 /** Runs in the page, where axe-core is loaded. */
 async function runAxe(
   scope: Node | null,
-): Promise<{ id: string; impact: string; help: string; elements: string[]; reason: string }[]> {
-  const axe: {
-    run(context: Node, options: object): Promise<{ violations: unknown[] }>;
-  } = Reflect.get(window, "axe");
-  const { violations } = await axe.run(scope ?? document, {
-    resultTypes: ["violations"],
-    iframes: false,
-  });
+): Promise<{ id: string; impact: string; elements: string[] }[]> {
+  const axe: { run(context: Node, options: object): Promise<{ violations: unknown[] }> } =
+    Reflect.get(window, "axe");
+  const { violations } = await axe.run(scope ?? document, { resultTypes: ["violations"] });
   const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
   return violations.map((one) => {
-    const { id, impact, help, nodes } = Object(one);
+    const { id, impact, nodes } = Object(one);
     const elements = listOf(nodes)
       .slice(0, 200)
       .map((node) => String(Object(node).target).slice(0, 2_000));
-    const summary = String(Object(listOf(nodes)[0]).failureSummary ?? "");
-    const reason = (summary.split("\n")[1] ?? "").trim().slice(0, 2_000);
-    return {
-      ...{ id: String(id), impact: String(impact), help: String(help).slice(0, 2_000) },
-      ...{ elements, reason },
-    };
+    return { id: String(id), impact: String(impact), elements };
   });
 }
 
@@ -75,7 +141,8 @@ async function runAxe(
 export async function a11yOutcome(
   page: Page,
   minimum: Severity,
-  target?: Target,
+  target: Target | undefined,
+  see: See,
 ): Promise<Outcome> {
   // The page has settled, so there is no point in waiting.
   const scopes = target === undefined ? [null] : await targetOn(page, target).elementHandles();
@@ -84,15 +151,15 @@ export async function a11yOutcome(
   if (scopes.length > 1)
     return { passed: false, actual: `${scopes.length} elements match the target` };
   const from = SEVERITIES.indexOf(minimum);
-  const found = (await violationsOf(page, scope)).filter(
+  const found = (await violationsOf(page, see, scope)).filter(
     ({ impact }) => SEVERITIES.indexOf(impact) >= from,
   );
   if (found.length === 0) return { passed: true, actual: "there are none" };
-  const lines = found.slice(0, 5).map(({ id, impact, count, elements }) => {
+  const lines = found.slice(0, MAX_SHOWN).map(({ id, impact, count, elements }) => {
     const more = count > 1 ? ` and ${count - 1} more` : "";
     return `${id} (${impact}) at ${shown(elements[0] ?? "", 80).slice(1, -1)}${more}`;
   });
-  const rest = found.length > 5 ? `; and ${found.length - 5} more rules` : "";
+  const rest = found.length > MAX_SHOWN ? `; and ${found.length - MAX_SHOWN} more rules` : "";
   const count = `${found.length} ${found.length === 1 ? "rule is" : "rules are"} violated`;
   return { passed: false, actual: `${count}: ${lines.join("; ")}${rest}` };
 }
@@ -100,7 +167,8 @@ export async function a11yOutcome(
 type Metric = CheckOf<"time">["metric"] | "cls";
 
 /**
- * One of the browser's measurements of a page; undefined if there is none. Times are in milliseconds.
+ * One of the browser's measurements of a page, as Google's web-vitals defines them; undefined if there is none. Times
+ * are in milliseconds.
  *
  * Runs in the page.
  */
@@ -112,78 +180,39 @@ async function measure(metric: Metric): Promise<number | undefined> {
         observer.disconnect();
         resolve(list.getEntries());
       });
-      observer.observe({ type, buffered: true });
-      const known = observer.takeRecords();
-      if (known.length > 0) resolve(known);
-      else setTimeout(() => resolve([]), 200);
+      observer.observe({ type, buffered: true, durationThreshold: 16 } as PerformanceObserverInit);
+      setTimeout(() => resolve([]), 200);
     });
-  const [navigation] = performance.getEntriesByType("navigation");
-  const timing = navigation instanceof PerformanceNavigationTiming ? navigation : undefined;
+  const [timing] = performance.getEntriesByType("navigation");
+  if (!(timing instanceof PerformanceNavigationTiming)) return undefined;
   switch (metric) {
     case "response time":
-      return timing?.responseEnd;
+      return timing.responseEnd;
     case "load time":
-      return timing === undefined || timing.loadEventEnd === 0 ? undefined : timing.loadEventEnd;
-    case "ttfb":
-      return timing?.responseStart;
-    case "fcp":
-      return performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
+      return timing.loadEventEnd === 0 ? undefined : timing.loadEventEnd;
     case "lcp":
       return (await buffered("largest-contentful-paint")).at(-1)?.startTime;
-    case "cls":
-      return (await buffered("layout-shift")).reduce((sum, shift) => {
-        const value: unknown = Reflect.get(shift, "value");
-        return Reflect.get(shift, "hadRecentInput") === true || typeof value !== "number"
-          ? sum
-          : sum + value;
-      }, 0);
-    case "tbt":
-      return (await buffered("longtask")).reduce(
-        (sum, { duration }) => sum + Math.max(0, duration - 50),
-        0,
-      );
-    case "inp": {
-      // Of the later ones, only those of over 100 ms are kept.
-      const events = await Promise.all([buffered("first-input"), buffered("event")]);
-      const inputs = events.flat().filter((one) => Number(Reflect.get(one, "interactionId")) > 0);
-      return inputs.length === 0 ? undefined : Math.max(...inputs.map(({ duration }) => duration));
+    case "cls": {
+      // The largest session window: shifts less than a second apart, within five seconds.
+      let [most, sum, first, last] = [0, 0, 0, 0];
+      for (const shift of await buffered("layout-shift")) {
+        if (Reflect.get(shift, "hadRecentInput") === true) continue;
+        const isNew = shift.startTime - last >= 1_000 || shift.startTime - first >= 5_000;
+        if (isNew) [sum, first] = [0, shift.startTime];
+        last = shift.startTime;
+        sum += Number(Reflect.get(shift, "value"));
+        most = Math.max(most, sum);
+      }
+      return most;
     }
   }
 }
 
-const MEASURED = ["ttfb", "fcp", "lcp", "load time", "cls", "tbt", "inp"] as const;
-
-/** Those of the browser's measurements that it has of a page. */
-export async function measured(page: Page): Promise<Record<string, number>> {
-  const values = await Promise.all(
-    MEASURED.map((metric) => page.evaluate<number | undefined, Metric>(measure, metric)),
-  );
-  return Object.fromEntries(
-    MEASURED.flatMap((metric, n) => {
-      const value = values[n];
-      return value === undefined
-        ? []
-        : [[metric, metric === "cls" ? round(value, 3) : round(value, 0)]];
-    }),
-  );
-}
-
-const round = (value: number, digits: number) => Number(value.toFixed(digits));
-
-/** Checks the page's weight. */
-export async function weightOutcome(limit: number, events: PageEvents): Promise<Outcome> {
-  const bytes = await events.weight();
-  const actual = `it is ${(bytes / 1e6).toFixed(2)} MB in ${events.counts.requests} requests`;
-  return { passed: bytes <= limit, actual };
-}
-
 /** Checks a time or the layout shift. */
 export async function metricOutcome(check: CheckOf<"time" | "cls">, page: Page): Promise<Outcome> {
-  const value = await page.evaluate<number | undefined, Metric>(
-    measure,
-    check.kind === "cls" ? "cls" : check.metric,
-  );
+  const metric = check.kind === "cls" ? "cls" : check.metric;
+  const value = await page.evaluate<number | undefined, Metric>(measure, metric);
   if (value === undefined) return { passed: false, actual: "the browser has not measured it" };
-  const text = check.kind === "cls" ? value.toFixed(3) : `${Math.round(value)} ms`;
+  const text = metric === "cls" ? value.toFixed(3) : `${Math.round(value)} ms`;
   return { passed: value < check.limit, actual: `it is ${text}` };
 }

@@ -1,24 +1,28 @@
 import { setMaxListeners } from "node:events";
-import { copyFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { isBaseName } from "../language/values.ts";
-import { type Calling, workMs } from "../session/deadline.ts";
+import { type Calling, workMs } from "../deadline.ts";
+import type { Device } from "../devices.ts";
+import { type ShownArtifact, shownArtifact } from "../run/report.ts";
+import type { ParsedTest } from "../run/run.ts";
+import type { Tester } from "../run/tester.ts";
 import { type RunFolder, slugOf } from "../store/disk.ts";
-import { CAPTURE, CAPTURE_PICTURE, type RunStore } from "../store/runs.ts";
-import { type RunReport, type ShownArtifact, shownArtifact } from "../verdict/report.ts";
-import type { RunRequest } from "../verdict/tester.ts";
-import type { CaptureOf } from "./capture.ts";
-import type { DifferenceRequest, PageDifference } from "./difference.ts";
-import { type CompareRequest, loadOf, pagesOf, type Side, sideOf } from "./sides.ts";
+import type { RunStore } from "../store/runs.ts";
+import { type Capture, capture } from "./capture.ts";
+import { differenceOf } from "./difference.ts";
 
-/** Loads pages and compares captures, in other processes. */
-interface Comparer {
-  prepare(request: RunRequest): Promise<unknown>;
-  run(request: RunRequest, call: Calling): Promise<Pick<RunReport, "failed_step">>;
-  difference(request: DifferenceRequest, call: Calling): Promise<PageDifference>;
+export interface CompareRequest {
+  readonly url: string;
+  readonly base: string;
+  /** Keeps the page as the base instead of comparing it. */
+  readonly keep: boolean;
+  readonly paths: readonly string[];
+  readonly steps: readonly string[];
+  readonly devices: readonly string[];
+  readonly timeoutMs: number;
 }
 
 const lines = z.array(z.string()).optional();
@@ -26,15 +30,7 @@ const compared = z.object({
   page: z.string(),
   device: z.string(),
   changed: z.boolean(),
-  facts: lines,
-  tree: lines,
-  regions: lines,
-  moved: lines,
-  added: lines,
-  gone: lines,
-  measured: lines,
-  ignored: lines,
-  not_shown: z.number().optional(),
+  ...{ lines, regions: lines, ignored: lines },
   error: z.string().optional(),
 });
 type ComparedPage = z.infer<typeof compared>;
@@ -46,255 +42,239 @@ export const comparison = z.object({
   not_compared: z.number(),
   durationMs: z.number(),
   run_id: z.string(),
-  base: z.string().optional(),
   pages: z.array(compared),
   notes: z.array(z.string()).optional(),
 });
-export interface Comparison extends z.infer<typeof comparison> {
+interface Comparison extends z.infer<typeof comparison> {
   readonly artifacts: readonly ShownArtifact[];
 }
 
-/** Each loads two versions. All at once, no page would be compared before the last one is loaded. */
-const PAGES_AT_ONCE = 4;
+const MAX_PAGES = 60;
 const LATE = "not finished in time; compare fewer pages in one call";
 
-/** Whether any difference counts as a change; times never do. */
-const isChanged = ({ facts, tree, regions, moved, added, gone }: PageDifference): boolean =>
-  [facts, tree, regions, moved, added, gone].some((list) => list.length > 0);
+/** What a base was kept of. */
+type Base = Pick<CompareRequest, "paths" | "steps" | "devices"> & { readonly folder: string };
 
-const UNCONFIRMED =
-  "nothing; there was no time for a second load, so some of this may differ at each load";
+interface Page {
+  readonly path: string;
+  readonly device: Device;
+  readonly test: ParsedTest;
+  /** The beginning of its file names. */
+  readonly stem: string;
+}
+
+interface Scope {
+  readonly tester: Tester;
+  readonly folder: RunFolder;
+  readonly call: Calling;
+  readonly request: CompareRequest;
+  readonly base: Base | undefined;
+}
 
 /**
- * Compares two versions of pages on each device.
+ * Keeps pages as a base, or compares them with one.
  *
- * @throws ToolError `invalid` for a wrong URL, sentence, device or name, `not_found` for an unknown run or base.
+ * @throws ToolError `invalid` for a wrong URL, sentence, device or name, `not_found` for an unknown base.
  */
 export async function comparePages(
-  comparer: Comparer,
-  runs: RunStore,
+  tester: Tester,
   request: CompareRequest,
   call: Calling,
 ): Promise<Comparison> {
   const began = performance.now();
-  const { keep } = request;
-  if (keep !== undefined && !isBaseName(keep))
-    throw new ToolError(
-      "invalid",
-      `keep ${JSON.stringify(keep.slice(0, 80))} is not a valid name.`,
-      {
-        hint: 'Use letters, digits, "-", "_" and ".": main.',
-      },
-    );
-  if (request.before === undefined && keep === undefined)
-    throw new ToolError("invalid", "before is missing.", {
-      hint: "Pass the URL of the other version, a run_id or base:NAME. To keep the pages as a base for a later call, pass keep.",
+  const { runs, secrets } = tester.options;
+  if (!/^[\w-][\w.-]{0,79}$/.test(request.base))
+    throw new ToolError("invalid", `base ${JSON.stringify(request.base)} is not a valid name.`, {
+      hint: 'Use letters, digits, "-", "_" and ".": main.',
     });
-  const before =
-    request.before === undefined ? undefined : await sideOf(runs, request.before, "before");
-  const after = await sideOf(runs, request.after, "after");
-  const pages = pagesOf(
-    request,
-    [before, after].filter((side) => side !== undefined),
-  );
-  for (const { path, device, steps } of pages)
-    for (const side of [before, after])
-      if (side !== undefined && "url" in side)
-        await comparer.prepare(loadOf(side.url, { path, device, steps }, request.timeoutMs));
-  const folder = await runs.begin();
+  const base = request.keep ? undefined : await baseOf(runs, request.base);
+  const or = (asked: readonly string[], kept: readonly string[] = []) =>
+    asked.length > 0 ? [...new Set(asked)] : kept;
+  const asked = {
+    ...request,
+    paths: or(or(request.paths, base?.paths), [""]),
+    devices: or(or(request.devices, base?.devices), ["desktop"]),
+    steps: or(request.steps, base?.steps),
+  };
+  const pages = await pagesOf(tester, asked, base);
+  const folder = await runs.begin(secrets.redact);
   // Before the call's own time limit, so that the pages so far are returned.
-  const { signal, end } = startDeadline(workMs(call), call.signal);
+  const { signal, abort, end } = startDeadline(workMs(call), call.signal);
   setMaxListeners(0, signal);
-  let done = 0;
-  const waiting = [...pages.entries()];
   const limited: Calling = { signal, leftMs: Number.POSITIVE_INFINITY, progress: () => undefined };
-  const scope = { comparer, folder, call: limited, request, before, after };
+  const scope = { tester, folder, call: limited, request: asked, base };
   try {
-    const found: ComparedPage[] = [];
-    const worker = async () => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [index, page] = next;
+    let done = 0;
+    const entries = await Promise.all(
+      pages.map(async (page) => {
         const entry = await comparedPage(page, scope);
         call.signal.throwIfAborted();
-        found[index] = entry;
         done += 1;
-        call.progress(
-          done,
-          pages.length,
-          `${entry.page} ${entry.changed ? "changed" : "compared"}`,
-        );
-      }
-    };
-    await Promise.all(Array.from({ length: PAGES_AT_ONCE }, worker));
+        call.progress(done, pages.length, `${entry.page} [${entry.device}]`);
+        return entry;
+      }),
+    );
+    const count = (is: (page: ComparedPage) => unknown) => entries.filter(is).length;
+    const [changed, failed] = [count((one) => one.changed), count((one) => one.error)];
     // A page in an unintended state must not become what later versions are measured by.
-    if (keep !== undefined && found.every(({ error }) => error === undefined))
-      await folder.write(`base-${keep}.json`, `${JSON.stringify({ keep })}\n`);
-    const kept = await runs.kept(folder);
-    const pictures = kept.filter(({ name }) => /\.(?:actual|expected|diff)\.png$/.test(name));
-    const report = reportOf(found, { ...request, run_id: folder.id, began, notes: folder.notes() });
+    const { paths, steps, devices } = asked;
+    if (request.keep && failed === 0)
+      await folder.write(nameOf(request.base), JSON.stringify({ paths, steps, devices }));
+    const artifacts = (await runs.kept(folder)).filter(({ name }) => PICTURE.test(name));
+    const notes = folder.notes();
+    const report = secrets.redactIn({
+      summary: summaryOf(request, entries.length, changed, failed),
+      ...{ changed, unchanged: entries.length - changed - failed, not_compared: failed },
+      durationMs: Math.round(performance.now() - began),
+      run_id: folder.id,
+      pages: entries,
+      ...(notes.length === 0 ? {} : { notes }),
+    });
     await runs.finish(folder, report);
-    return { ...report, artifacts: pictures.map(shownArtifact) };
+    return { ...report, artifacts: artifacts.map(shownArtifact) };
   } catch (error) {
-    waiting.length = 0;
+    abort(new ToolError("cancelled", "The comparison ended."));
     await runs.drop(folder.id);
-    throw error;
+    throw secrets.redactError(error);
   } finally {
     end();
   }
 }
 
-interface Scope {
-  readonly comparer: Comparer;
-  readonly folder: RunFolder;
-  readonly call: Calling;
-  readonly request: CompareRequest;
-  readonly before: Side | undefined;
-  readonly after: Side;
+const nameOf = (base: string) => `base-${base}.json`;
+const PICTURE = /\.(?:actual|expected|diff)\.png$/;
+
+/** @throws ToolError `not_found` for an unknown base. */
+async function baseOf(runs: RunStore, name: string): Promise<Base> {
+  const id = await runs.newestWith(nameOf(name));
+  if (id === undefined)
+    throw new ToolError("not_found", `There is no base ${JSON.stringify(name)}.`, {
+      hint: "Keep one first: call pw_compare with keep before the change. Bases are kept with the runs, 50 at most, for 7 days.",
+    });
+  const folder = join(runs.folder, id);
+  return { folder, ...JSON.parse(await readFile(join(folder, nameOf(name)), "utf8")) };
 }
 
-/** Compares one page on one device. If it differs, each version is loaded again, to find out what is chance. */
-async function comparedPage(page: CaptureOf, scope: Scope): Promise<ComparedPage> {
-  const { comparer, folder, call, request, before, after } = scope;
-  const entry = { page: page.path === "" ? "/" : page.path, device: page.device };
-  const stem = stemOf(page);
-  const made: string[] = [];
-  const stopped = new Map<Side, string>();
-  const load = async (side: Side, name: string): Promise<string> => {
-    if ("kept" in side) throw new TypeError("it is already loaded");
-    const part = { run: folder.id, stem: `${stem}.${name}`, path: page.path };
-    const { failed_step: step } = await comparer.run(
-      { ...loadOf(side.url, page, request.timeoutMs), part },
-      call,
-    );
-    if (step !== undefined) stopped.set(side, step);
-    const at = join(folder.path, part.stem);
-    made.push(at);
-    return at;
-  };
-  const loadsOf = async (side: Side, name: string): Promise<string[]> => {
-    if ("url" in side) return [await load(side, name)];
-    const own = side.kept.filter((one) => one.path === page.path && one.device === page.device);
-    return own.map(({ at }) => at).sort();
-  };
-  const again = async (side: Side, name: string, loads: string[], count = 2) => {
-    if ("url" in side && loads.length < count)
-      loads.push(await load(side, `${name}-${loads.length + 1}`));
-  };
-  let difference: PageDifference | undefined;
+/** @throws ToolError `invalid` for too many pages or other steps than the base's, `not_found` for a page that it lacks. */
+async function pagesOf(tester: Tester, request: CompareRequest, base?: Base): Promise<Page[]> {
+  const { paths, devices, steps } = request;
+  if (base !== undefined && JSON.stringify(steps) !== JSON.stringify(base.steps))
+    throw new ToolError("invalid", "The base was kept after other steps.", {
+      hint: `Leave steps out, or pass the same: ${JSON.stringify(base.steps).slice(0, 500)}.`,
+    });
+  const lost = [
+    ...paths.filter((path) => base?.paths.includes(path) === false),
+    ...devices.filter((device) => base?.devices.includes(device) === false),
+  ];
+  if (lost.length > 0)
+    throw new ToolError("not_found", `The base has no ${oneLine(lost.join(", ")).slice(0, 200)}.`, {
+      hint: `It has ${[...(base?.paths ?? []), ...(base?.devices ?? [])].join(", ").slice(0, 500)}.`,
+    });
+  if (paths.length * devices.length > MAX_PAGES)
+    throw new ToolError("invalid", `At most ${MAX_PAGES} pages and devices are allowed at once.`);
+  const first = await tester.prepare({ url: request.url, steps, assertions: [], devices });
+  const known = base?.paths ?? paths;
+  return paths.flatMap((path) => {
+    const test = { ...first, url: urlOf(first.url, path) };
+    const name = `${slugOf(path, "home")}${known.length > 1 ? `-${known.indexOf(path) + 1}` : ""}`;
+    return first.devices.map((device) => {
+      const stem = `${name}-${slugOf(device.name, "device")}`;
+      return { path, device, test, stem };
+    });
+  });
+}
+
+/** The URL of a page, below that of its version. */
+function urlOf(base: URL, path: string): URL {
+  if (path === "") return base;
+  const folder = new URL(base);
+  if (!/\/$|\.[a-z0-9]+$/i.test(folder.pathname)) folder.pathname += "/";
+  const relative = path.replace(/^\/+/, "");
+  const url = URL.canParse(relative, folder) ? new URL(relative || "./", folder) : undefined;
+  if (url?.origin === base.origin) return url;
+  throw new ToolError("invalid", `paths: ${JSON.stringify(path.slice(0, 80))} is not a path.`, {
+    hint: 'Pass paths relative to the URL: "/about", "?page=2", "#/active".',
+  });
+}
+
+/** Keeps or compares one page on one device. If it differs, it is loaded again, to find out what is chance. */
+async function comparedPage(page: Page, scope: Scope): Promise<ComparedPage> {
+  const { folder, call, base } = scope;
+  const { path, device, stem } = page;
+  const entry = { page: path === "" ? "/" : path, device: device.name, changed: false };
   try {
-    const [old, fresh] = await bothOf(
-      before === undefined ? [] : loadsOf(before, "before"),
-      loadsOf(after, "after"),
-    );
-    if (request.keep !== undefined && "url" in after) await again(after, "after", fresh);
-    // A base outlives the run that it was kept by.
-    if (request.keep !== undefined && "kept" in after) await copyCaptures(fresh, folder, stem);
-    const [oldStep, freshStep] = [before, after].map((side) => side && stopped.get(side));
-    if (
-      freshStep !== undefined &&
-      (before === undefined || oldStep !== undefined || request.keep !== undefined)
-    )
-      throw new ToolError("invalid", `a step failed: ${freshStep}`);
-    if (before === undefined) return { ...entry, changed: false };
-    const compare = () =>
-      comparer.difference({ run: folder.id, stem, before: old, after: fresh }, call);
-    difference = await compare();
-    if (oldStep !== undefined) difference.facts.push(`a step failed before: ${oldStep}`);
-    if (freshStep !== undefined) difference.facts.push(`a step failed after: ${freshStep}`);
-    for (const [count, isDoubtful] of [
-      [2, (found: PageDifference) => isChanged(found) || found.measured.length > 0],
-      // By chance, the times of equal pages can be apart in 1 of 3 cases with two loads each, in 1 of 10 with three.
-      [3, (found: PageDifference) => found.measured.some((line) => line.endsWith(" ms"))],
-    ] as const) {
-      if (stopped.size > 0 || !isDoubtful(difference)) break;
-      const loads = old.length + fresh.length;
-      await bothOf(again(before, "before", old, count), again(after, "after", fresh, count));
-      if (old.length + fresh.length > loads) difference = await compare();
+    const first = await load(page, scope);
+    if (base === undefined) {
+      await keep(folder, stem, first);
+      await keep(folder, `${stem}-2`, await load(page, scope));
+      return entry;
     }
-    return { ...entry, changed: isChanged(difference), ...difference };
+    const old = [await kept(base.folder, stem), await kept(base.folder, `${stem}-2`)];
+    let found = await differenceOf(old, [first]);
+    if (found.lines.length + found.regions.length > 0) {
+      const second = await load(page, scope).catch((error: unknown) => {
+        if (!call.signal.aborted) throw error;
+      });
+      if (second !== undefined) found = await differenceOf(old, [first, second]);
+      else found.ignored.push("nothing: there was no time for a second load");
+    }
+    const { diff, ...lists } = found;
+    for (const [end, png] of Object.entries({ actual: first.png, expected: old[0]?.png, diff }))
+      if (lists.regions.length > 0 && png !== undefined)
+        await folder.write(`${stem}.${end}.png`, png);
+    const changed = lists.lines.length + lists.regions.length > 0;
+    const filled = Object.entries(lists).filter(([, list]) => list.length > 0);
+    return { ...entry, changed, ...Object.fromEntries(filled) };
   } catch (error) {
     if (error instanceof ToolError && error.code === "no_browser") throw error;
-    if (difference !== undefined && call.signal.aborted) {
-      const ignored = [...difference.ignored, UNCONFIRMED];
-      return { ...entry, changed: isChanged(difference), ...difference, ignored };
-    }
-    const reason = call.signal.aborted
-      ? LATE
-      : error instanceof Error
-        ? error.message
-        : String(error);
-    return { ...entry, changed: false, error: oneLine(clip(reason, 400)) };
-  } finally {
-    // Those of the after side stay: the run_id or the base can be compared later.
-    for (const at of made.filter((one) => one.includes(`${stem}.before`)))
-      for (const end of [CAPTURE, CAPTURE_PICTURE]) await rm(at + end, { force: true });
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...entry, error: call.signal.aborted ? LATE : oneLine(clip(reason, 400)) };
   }
 }
 
-/** Both results, or the first error once both have settled. */
-async function bothOf<A, B>(a: A | Promise<A>, b: B | Promise<B>): Promise<[A, B]> {
-  await Promise.allSettled([a, b]);
-  return [await a, await b];
+async function load({ test, device }: Page, scope: Scope): Promise<Capture> {
+  const { tester, folder, call, request } = scope;
+  let loaded: Capture | undefined;
+  const run = { ...request, assertions: [], evidence: [] };
+  const { failed_step: failed } = await tester.runOn(device, {
+    ...{ request: run, test, call, folder },
+    visit: async (session) => {
+      loaded = await capture(session);
+    },
+  });
+  if (loaded !== undefined) return loaded;
+  throw new ToolError("invalid", `a step failed: ${failed}`);
 }
 
-async function copyCaptures(
-  all: readonly string[],
-  folder: RunFolder,
-  stem: string,
-): Promise<void> {
-  for (const [n, at] of all.entries())
-    for (const end of [CAPTURE, CAPTURE_PICTURE])
-      await folder.keep(`${stem}.after${n === 0 ? "" : `-${n + 1}`}${end}`, (path) =>
-        copyFile(at + end, path),
-      );
+async function keep(folder: RunFolder, stem: string, { lines, png }: Capture): Promise<void> {
+  await folder.write(`${stem}.capture.json`, JSON.stringify(lines));
+  await folder.write(`${stem}.capture.png`, png);
 }
 
-/** The beginning of a page's file names, which no other page of the call has. */
-function stemOf({ path, device }: CaptureOf): string {
-  const sum = [...path].reduce((hash, char) => (hash * 31 + (char.codePointAt(0) ?? 0)) >>> 0, 7);
-  const slug = slugOf(path, "home");
-  const isPlain = path === "" || path.replace(/^\//, "") === slug;
-  return `${slug}${isPlain ? "" : `-${sum.toString(36)}`}-${slugOf(device, "device")}`;
+const kept = async (folder: string, stem: string): Promise<Capture> => ({
+  lines: JSON.parse(await readFile(join(folder, `${stem}.capture.json`), "utf8")),
+  png: await readFile(join(folder, `${stem}.capture.png`)),
+});
+
+function summaryOf({ keep, base }: CompareRequest, count: number, changed: number, failed: number) {
+  const all = `${count} ${count === 1 ? "page" : "pages"}`;
+  const lost = failed === 0 ? "" : `; ${failed} not ${keep ? "loaded" : "compared"}`;
+  if (keep) return `${all} loaded${lost}; ${base} ${failed === 0 ? "is kept" : "was not kept"}.`;
+  if (changed > 0) return `${changed} of ${all} changed${lost}.`;
+  return `No difference in ${count - failed} of ${all}${lost}.`;
 }
 
-interface Facts extends Pick<CompareRequest, "keep" | "before"> {
-  readonly run_id: string;
-  readonly began: number;
-  readonly notes: string[];
+/** The answer for people and for hosts without structured content. */
+export function comparisonText(report: Comparison): string {
+  const { summary, pages, run_id, notes = [], artifacts, durationMs } = report;
+  const blocks = pages.flatMap(({ page, device, changed, error, ...one }) => [
+    ...(changed ? [`${page} [${device}]: changed`] : []),
+    ...(error === undefined ? [] : [`${page} [${device}]: ${error}`]),
+    ...(one.lines ?? []).map((line) => `  ${line}`),
+    ...(one.regions ?? []).map((line) => `  picture: ${line}`),
+    ...(one.ignored ?? []).map((line) => `  ignored: ${line}`),
+  ]);
+  const facts = `${durationMs} ms, run ${run_id}`;
+  const files = artifacts.map(({ path }) => path);
+  return [summary, ...blocks, ...notes.map((note) => `note: ${note}`), facts, ...files].join("\n");
 }
-
-function reportOf(pages: readonly ComparedPage[], { keep, before, run_id, began, notes }: Facts) {
-  const count = (is: (page: ComparedPage) => unknown) => pages.filter(is).length;
-  const changed = count((page) => page.changed);
-  const failed = count(({ error }) => error !== undefined);
-  const measured = count((page) => !page.changed && (page.measured ?? []).length > 0);
-  const all = `${pages.length} ${pages.length === 1 ? "page" : "pages"}`;
-  const isKept = keep !== undefined && failed === 0;
-  const kept =
-    keep === undefined ? "" : isKept ? `; kept as base:${keep}` : `; base:${keep} was not kept`;
-  const rest = `${measured === 0 ? "" : `; ${measured} more measured differently`}${failed === 0 ? "" : `; ${failed} not compared`}`;
-  const verdict =
-    before === undefined
-      ? `${all} loaded`
-      : changed === 0
-        ? `No difference in ${pages.length - failed} of ${all}`
-        : `${changed} of ${all} changed`;
-  return {
-    summary: `${verdict}${rest}${kept}.`,
-    changed,
-    unchanged: pages.length - changed - failed,
-    not_compared: failed,
-    durationMs: Math.round(performance.now() - began),
-    run_id,
-    ...(isKept ? { base: `base:${keep}` } : {}),
-    pages: pages.map(withoutEmpty),
-    ...(notes.length === 0 ? {} : { notes }),
-  };
-}
-
-const withoutEmpty = (page: ComparedPage): ComparedPage =>
-  compared.parse(
-    Object.fromEntries(
-      Object.entries(page).filter(([, value]) => !Array.isArray(value) || value.length > 0),
-    ),
-  );

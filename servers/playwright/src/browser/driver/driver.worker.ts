@@ -1,7 +1,7 @@
+import type { Calling } from "../deadline.ts";
 import { playwright } from "../library.ts";
-import type { Calling } from "../session/deadline.ts";
-import type { Upload } from "../session/downloads.ts";
-import { launch, spawned } from "./launch.ts";
+import type { Upload } from "../page/downloads.ts";
+import { launch } from "./launch.ts";
 import { type DriverOptions, type Order, packed, type Reply, unpacked } from "./protocol.ts";
 
 // Playwright and its data about pages live in this process, which the server ends if it uses too much memory or time.
@@ -19,30 +19,24 @@ const readUpload = (path: string) =>
     send({ ask: asked, path });
   });
 
-/** Starts the browser first, and loads the rest of the code while it starts. */
-async function open(options: DriverOptions): Promise<object> {
-  const launching = launch({ ...options.launch, env: process.env });
-  await spawned(launching);
+/** Starts the browser, and loads the rest of the code while it starts. */
+async function open({ launch: options, ...rest }: DriverOptions): Promise<object> {
+  const launching = launch({ ...options, env: process.env });
+  launching.catch(() => undefined);
   const { methodsFor } = await import("./methods.ts");
-  const { launch: _, ...rest } = options;
-  const unfit = () => send({ unfit: true });
   return methodsFor(rest, {
     launch: () => launching,
-    unfit,
+    unfit: () => send({ unfit: true }),
     readUpload,
     log: (log) => send({ log }),
   });
 }
 
-async function answer({
-  id,
-  method,
-  given,
-  endsAt,
-}: Extract<Order, { method: string }>): Promise<void> {
+type Call = Extract<Order, { method: string }>;
+
+async function answer({ id, method, given, endsAt }: Call): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
-  const state = () => ({ rss: process.memoryUsage.rss() });
   const progress = (...all: [number, number?, string?]) => send({ id, progress: all });
   try {
     const run = Reflect.get(Object(await methods), method);
@@ -54,9 +48,9 @@ async function answer({
       },
     };
     const value = await run(given, call);
-    send({ id, value, ...state() });
+    send({ id, value, rss: process.memoryUsage.rss() });
   } catch (error) {
-    send({ id, failed: packed(error), ...state() });
+    send({ id, failed: packed(error), rss: process.memoryUsage.rss() });
   } finally {
     calls.delete(id);
   }
@@ -76,5 +70,11 @@ process.on("message", (order: Order) => {
 // Ends with the server, and ignores signals that are meant for it; Playwright ends the browser with this process.
 process.on("disconnect", () => process.exit());
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);
+// If the answer to a navigation arrives while its context is being closed, as when a run reaches its deadline, Playwright
+// refers to an object that it has just disposed of, and throws in its own message loop. Nobody waits for that answer.
+process.on("uncaughtException", (error) => {
+  if (!/was not bound in the connection|^Cannot find (?:parent )?object/.test(error.message))
+    throw error;
+});
 // Before the first request arrives.
 playwright();

@@ -1,26 +1,18 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { DifferenceRequest } from "../compare/difference.ts";
-import type { Calling } from "../session/deadline.ts";
-import type { InspectRequest } from "../verdict/inspect.ts";
-import { failureOf } from "../verdict/report.ts";
-import type { RunRequest } from "../verdict/tester.ts";
+import type { CompareRequest } from "../compare/compare.ts";
+import type { Calling } from "../deadline.ts";
+import type { InspectRequest } from "../run/inspect.ts";
+import { failureOf } from "../run/report.ts";
+import type { RunRequest } from "../run/run.ts";
 import { Driver, type DriverHost as Host } from "./driver.ts";
 import type { DriverOptions } from "./protocol.ts";
-import { type Semaphore, semaphoreOf } from "./semaphore.ts";
 
 export interface DriverHost extends Host {
   readonly changed: () => void;
 }
 
-const LIMITS = {
-  /** After this time without requests, one driver stays. */
-  quietMs: 60_000,
-  /** After this time without requests, none stays. */
-  idleMs: 300_000,
-  /** A driver is replaced after this many calls, because pages leave data in its browser. */
-  calls: 200,
-};
-const DIFFERENCE_MS = 60_000;
+/** After this time without calls, no driver runs. */
+const IDLE_MS = 300_000;
 const ASK_MS = 30_000;
 const BACKGROUND_CALL: Calling = {
   signal: new AbortController().signal,
@@ -29,41 +21,44 @@ const BACKGROUND_CALL: Calling = {
 };
 
 /**
- * Driver processes, each with one browser, and one run at a time: a page that crashes or stalls its driver loses only its
- * own verdict. One driver is started ahead of time. Idle ones are ended.
+ * The driver process of all runs, which share its browser and have a context each, and those of sessions. It is started
+ * ahead of time, replaced when it ends, and ended when idle.
  */
 export class Drivers {
   readonly #start: () => Driver;
   readonly #host: DriverHost;
-  readonly #limits: typeof LIMITS;
-  readonly #most: number;
-  readonly #semaphore: Semaphore;
-  /** Each driver, and whether it has a run. */
-  readonly #all = new Map<Driver, boolean>();
-  readonly #dedicated = new Set<Driver>();
-  #quiet: NodeJS.Timeout | undefined;
-  #closed = false;
+  readonly #idleMs: number;
+  #shared: Driver | undefined;
+  readonly #all = new Set<Driver>();
+  #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
-  constructor(options: DriverOptions, host: DriverHost, limits: Partial<typeof LIMITS> = {}) {
+  constructor(options: DriverOptions, host: DriverHost, idleMs = IDLE_MS) {
     this.#host = host;
-    this.#limits = { ...LIMITS, ...limits };
-    this.#start = () => new Driver(options, host);
-    this.#most = options.concurrency;
-    this.#semaphore = semaphoreOf(this.#most);
+    this.#idleMs = idleMs;
+    this.#start = () => {
+      if (this.#isClosed)
+        throw new ToolError("unavailable", "The server is closing, so it starts no more browsers.");
+      const driver = new Driver(options, host);
+      this.#all.add(driver);
+      void driver.ended.then(() => this.#all.delete(driver));
+      return driver;
+    };
   }
 
-  /** Starts one in the background, if there is none. */
+  /** Starts the driver in the background, if there is none. */
   prewarm(): void {
-    this.#any();
+    this.#current();
   }
 
-  /** Runs a test; a test on several devices takes one turn for each. */
+  /** Runs a test; the driver lets it wait for its turn. */
   async run(request: RunRequest, call: Calling) {
     const began = performance.now();
-    const deviceRuns = Math.max(1, request.devices.length);
+    const turns = Math.max(1, request.devices.length);
+    const maxMs = () => Math.min(request.timeoutMs, call.leftMs) * turns;
     try {
-      return await this.#use(deviceRuns, call, (driver) =>
-        driver.call("run", request, call, Math.min(request.timeoutMs, call.leftMs) * deviceRuns),
+      return await this.#use(call, request.steps.length === 0, (driver) =>
+        driver.call("run", request, call, maxMs()),
       );
     } catch (error) {
       throw failureOf(error, request, Math.round(performance.now() - began));
@@ -71,115 +66,78 @@ export class Drivers {
   }
 
   inspect(request: InspectRequest, call: Calling) {
-    return this.#use(1, call, (driver) => driver.call("inspect", request, call, call.leftMs));
+    return this.#use(call, request.steps.length === 0, (driver) =>
+      driver.call("inspect", request, call, call.leftMs),
+    );
   }
 
-  /** Compares the captures of a page, which takes memory and time like a run. */
-  difference(request: DifferenceRequest, call: Calling) {
-    return this.#use(1, call, (driver) => driver.call("difference", request, call, DIFFERENCE_MS));
+  compare(request: CompareRequest, call: Calling) {
+    return this.#use(call, request.steps.length === 0, (driver) =>
+      driver.call("compare", request, call, call.leftMs),
+    );
   }
 
   /** @throws ToolError if a sentence or a device is invalid. */
   async prepare(request: RunRequest): Promise<void> {
-    await this.#any().call("prepare", request, BACKGROUND_CALL, ASK_MS);
+    await this.#open().call("prepare", request, BACKGROUND_CALL, ASK_MS);
   }
 
   /** @throws ToolError `invalid` for an unknown device. */
   devices(names: readonly string[]) {
-    return this.#any().call("devices", names, BACKGROUND_CALL, ASK_MS);
-  }
-
-  /** A driver for one session, ended by its caller or with the server. */
-  dedicated(): Driver {
-    const driver = this.#next();
-    this.#all.delete(driver);
-    this.#dedicated.add(driver);
-    void driver.ended.then(() => this.#dedicated.delete(driver));
-    driver.watchMemoryBetweenCalls();
-    this.prewarm();
-    return driver;
-  }
-
-  /** Any driver, even a busy one. */
-  #any(): Driver {
-    const open = [...this.#all.keys()].filter(({ isOpen }) => isOpen);
-    const driver = open.find(({ isFit }) => isFit) ?? open[0] ?? this.#fresh();
-    this.#endIdleLater();
-    return driver;
+    return this.#open().call("devices", names, BACKGROUND_CALL, ASK_MS);
   }
 
   /** @throws ToolError `unavailable` if no browser starts. */
   async ready(): Promise<void> {
-    await this.#next().call("ready", undefined, BACKGROUND_CALL, ASK_MS);
-    this.#endIdleLater();
+    await this.#current().call("ready", undefined, BACKGROUND_CALL, ASK_MS);
   }
 
-  async browsers() {
-    return Promise.all(
-      this.#fit.map((driver) => driver.call("browser", undefined, BACKGROUND_CALL, ASK_MS)),
-    );
+  /** A driver for one session, ended by its caller or with the server. */
+  dedicated(): Driver {
+    return this.#start();
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#quiet);
-    await Promise.all([...this.#all.keys(), ...this.#dedicated].map((driver) => driver.close()));
+    this.#isClosed = true;
+    clearTimeout(this.#idle);
+    await Promise.all([...this.#all].map((driver) => driver.close()));
   }
 
-  get #fit(): Driver[] {
-    return [...this.#all.keys()].filter(({ isFit }) => isFit);
+  /** The driver, even if no browser starts. */
+  #open(): Driver {
+    return this.#shared?.isOpen === true ? this.#shared : this.#current();
   }
 
-  /** An idle one, or a new one. */
-  #next(): Driver {
-    for (const driver of this.#idle) if (!driver.isFit) driver.retire();
-    return this.#idle[0] ?? this.#fresh();
+  #current(): Driver {
+    if (this.#shared?.isFit !== true) {
+      this.#shared?.retire();
+      this.#shared = this.#start();
+    }
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#shared?.retire(), this.#idleMs).unref();
+    return this.#shared;
   }
 
-  get #idle(): Driver[] {
-    return [...this.#all].flatMap(([driver, isBusy]) => (driver.isOpen && !isBusy ? [driver] : []));
-  }
-
-  #fresh(): Driver {
-    if (this.#closed)
-      throw new ToolError("unavailable", "The server is closing, so it starts no more browsers.");
-    const driver = this.#start();
-    this.#all.set(driver, false);
-    void driver.ended.then(() => this.#all.delete(driver));
-    return driver;
-  }
-
-  /** Works with a driver that has no other run. */
+  /**
+   * Works with the driver.
+   *
+   * @param isRepeatable whether work that ended with the driver is done again: in a separate driver, since it could be
+   *   what ended the first.
+   */
   async #use<Value>(
-    turns: number,
     { signal }: Calling,
+    isRepeatable: boolean,
     work: (driver: Driver) => Promise<Value>,
   ): Promise<Value> {
-    const value = await this.#semaphore.use(signal, Math.min(turns, this.#most), async () => {
-      clearTimeout(this.#quiet);
-      const driver = this.#next();
-      this.#all.set(driver, true);
-      try {
-        return await work(driver);
-      } finally {
-        if (this.#all.has(driver)) this.#all.set(driver, false);
-        if (!driver.isFit || driver.callCount >= this.#limits.calls) driver.retire();
-        this.#endIdleLater();
-      }
-    });
-    this.#host.changed();
-    return value;
-  }
-
-  #endIdleLater(): void {
-    clearTimeout(this.#quiet);
-    const { quietMs, idleMs } = this.#limits;
-    const endBut = (count: number) => {
-      for (const driver of this.#idle.slice(count)) driver.retire();
-    };
-    this.#quiet = setTimeout(() => {
-      endBut(1);
-      this.#quiet = setTimeout(endBut, idleMs - quietMs, 0).unref();
-    }, quietMs).unref();
+    try {
+      return await work(this.#current());
+    } catch (error) {
+      const isEnded = error instanceof ToolError && /^(?:restarted|memory)$/.test(error.code ?? "");
+      if (!isRepeatable || !isEnded || signal.aborted) throw error;
+      const own = this.#start();
+      return await work(own).finally(() => own.retire());
+    } finally {
+      this.#host.changed();
+    }
   }
 }

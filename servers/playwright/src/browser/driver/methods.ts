@@ -1,12 +1,13 @@
-import { type DifferenceRequest, differenceOf } from "../compare/difference.ts";
+import { type CompareRequest, comparePages } from "../compare/compare.ts";
+import type { Calling } from "../deadline.ts";
+import { devicesOf } from "../devices.ts";
+import { NetworkPolicy } from "../policy.ts";
+import { type BrowseRequest, BrowseSession, type Evaluation } from "../run/browse.ts";
+import { type InspectRequest, inspectPage } from "../run/inspect.ts";
+import type { RunRequest } from "../run/run.ts";
+import { Tester, type TesterOptions } from "../run/tester.ts";
 import { Secrets } from "../secrets/secrets.ts";
-import type { Calling } from "../session/deadline.ts";
-import { devicesOf } from "../session/devices.ts";
-import { NetworkPolicy } from "../session/policy.ts";
 import { RETENTION, RunStore } from "../store/runs.ts";
-import { type BrowseRequest, BrowseSession, type Evaluation } from "../verdict/browse.ts";
-import { type InspectRequest, inspectPage } from "../verdict/inspect.ts";
-import { type RunRequest, Tester, type TesterOptions } from "../verdict/tester.ts";
 import type { DriverOptions } from "./protocol.ts";
 
 export function methodsFor(
@@ -21,25 +22,18 @@ export function methodsFor(
     secrets: Secrets.from(process.env),
   });
   tester.prewarm();
-  const { runs } = tester.options;
   let session: BrowseSession | undefined;
   return {
     run: (request: RunRequest, call: Calling) => tester.run(request, call),
     inspect: (request: InspectRequest, call: Calling) => inspectPage(tester, request, call),
-    difference: (request: DifferenceRequest) => differenceOf(runs, request),
+    compare: (request: CompareRequest, call: Calling) => comparePages(tester, request, call),
     prepare: async (request: RunRequest) => void (await tester.prepare(request)),
     devices: (names: readonly string[]) => devicesOf(names),
-    browser: () => tester.browser(),
-    ready: () => tester.ready(),
+    ready: async () => void (await tester.contexts.browser()),
     /** Starts or continues this driver's session. */
     browse: async (request: BrowseRequest, call: Calling) => {
       session ??= await BrowseSession.open(tester, request, call);
       return session.act(request, call);
-    },
-    /** The session as a test. */
-    script: async () => {
-      if (session === undefined) throw new TypeError("no session");
-      return session.script();
     },
     evaluate: async (request: Evaluation, call: Calling) => {
       if (session === undefined) throw new TypeError("no session");

@@ -1,7 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
-import type { Upload } from "../session/downloads.ts";
-import type { NetworkRules } from "../session/policy.ts";
-import type { RunsPlace } from "../store/disk.ts";
+import type { Upload } from "../page/downloads.ts";
+import type { NetworkRules } from "../policy.ts";
 import type { LinkScheme } from "../store/runs.ts";
 import type { LaunchOptions } from "./launch.ts";
 
@@ -9,7 +8,7 @@ export interface DriverOptions {
   /** Without the environment, which the process has. */
   readonly launch: Omit<LaunchOptions, "env">;
   readonly rules: NetworkRules;
-  readonly runsPlace: RunsPlace;
+  readonly runsPlace: { readonly folder: string };
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
   /** Maximum pages at the same time. */

@@ -1,14 +1,38 @@
-import type { Assertion } from "../language/ast.ts";
+import { ONCE } from "../language/locator.ts";
 import {
+  type Assertion,
   expectationOf,
   isElementCheck,
   isLate,
   isRepeated,
-  recordOf,
-} from "../language/expectations.ts";
-import { ONCE } from "../language/plan.ts";
-import type { Spec } from "../language/rows.ts";
-import { printExpectation } from "./print.ts";
+  type RecordCheck,
+} from "../language/sentences.ts";
+import { printExpectation, type Spec } from "./print.ts";
+
+/** Collectors, set up before the first page is opened, for the checks that need them. */
+export const COLLECTORS = {
+  consoleErrors: `const consoleErrors: string[] = [];
+page.on("console", (message) => {
+  if (message.type() === "error" && !message.location().url.includes("/favicon.ico")) consoleErrors.push(message.text());
+});
+page.on("pageerror", (error) => consoleErrors.push(error.message));`,
+  pageErrors: `const pageErrors: string[] = [];
+page.on("pageerror", (error) => pageErrors.push(error.message));`,
+  failedRequests: `const failedRequests: string[] = [];
+page.on("response", (answer) => {
+  if (answer.status() >= 400 && !answer.url().includes("/favicon.ico")) failedRequests.push(answer.url());
+});
+page.on("requestfailed", (request) => {
+  if (!/ERR_ABORTED/.test(request.failure()?.errorText ?? "")) failedRequests.push(request.url());
+});`,
+  status: `let status = 0;
+page.on("response", (answer) => {
+  if (answer.request().isNavigationRequest() && answer.frame() === page.mainFrame()) status = answer.status();
+});`,
+} as const;
+
+/** Waits as a run does before it checks that something did not happen. */
+export const SETTLED = 'await page.waitForLoadState("networkidle");';
 
 /**
  * Assertions as lines of a spec: first those that wait; then, after it has settled once, those for which the page must
@@ -18,47 +42,38 @@ export function assertionLines(assertions: readonly Assertion[], spec: Spec): st
   const early = assertions.filter(({ check }) => !isLate(check));
   const late = assertions.filter(({ check }) => isLate(check));
   const again = early.filter(isRepeated).map((one) => ({ ...one, within: ONCE }));
-  const last = [...again, ...late];
+  const last = [...again, ...late].flatMap((one) => checkLines(one, spec));
+  const isNeeded = last.some((line) => !line.startsWith("//"));
   return [
     ...early.flatMap((one) => checkLines(one, spec)),
-    ...(last.length === 0 ? [] : settledLines(spec)),
-    ...last.flatMap((one) => checkLines(one, spec)),
+    ...(isNeeded ? [SETTLED] : []),
+    ...last,
   ];
 }
 
-export function settledLines({ needs, page }: Spec): string[] {
-  needs.add("settled");
-  return [`await settled(${page}, open);`];
+export function checkLines({ check, negated, within, text }: Assertion, spec: Spec): string[] {
+  if (check.kind === "playwright" && within !== ONCE) return [`await ${check.line};`];
+  if (isElementCheck(check)) return [printExpectation(expectationOf(check, negated), within)];
+  const line = negated ? undefined : recordLine(check, spec.needs);
+  return [line ?? `// Only pw_run_test checks this: ${text.replace(/\s+/g, " ")}`];
 }
 
-export function checkLines({ check, negated, within }: Assertion, spec: Spec): string[] {
-  if (isElementCheck(check))
-    return [printExpectation(expectationOf(check, negated), within, spec.page)];
-  const look = recordOf(check).spec(check, spec);
-  const isOnce = within === ONCE;
-  if (!negated && (isOnce || within === undefined))
-    return isOnce || isLate(check) ? look : polled(look);
-  // The negation of any check: it waits until the check fails.
-  const inner = negated
-    ? [
-        "const holds = await (async () => {",
-        ...look.map((line) => `  ${line}`),
-        "})().then(() => true, () => false);",
-        "expect(holds).toBe(false);",
-      ]
-    : look;
-  const [begin, end] = isOnce
-    ? ["{", "}"]
-    : ["await expect(async () => {", `}).toPass({ timeout: ${within ?? 5_000} });`];
-  return [begin, ...inner.map((line) => `  ${line}`), end];
-}
+const LISTS: Readonly<Record<string, string>> = {
+  "console errors": "consoleErrors",
+  "page errors": "pageErrors",
+  "failed requests": "failedRequests",
+};
 
-/** `expect(value)` as a check that waits. */
-const polled = (lines: readonly string[]): string[] =>
-  lines.map((line) =>
-    line.replace(
-      /^expect\(([\s\S]*)\)\.((?:not\.)?\w+\(.*\));$/,
-      (_, value: string, matcher: string) =>
-        `await expect.poll(${/\bawait /.test(value) ? "async " : ""}() => ${value}).${matcher};`,
-    ),
-  );
+/** The line that checks what a spec has collected; undefined for what only a run records. */
+function recordLine(check: RecordCheck, needs: Set<string>): string | undefined {
+  const list = check.kind === "absence" ? LISTS[check.what] : undefined;
+  if (list !== undefined) {
+    needs.add(list);
+    return `expect(${list}).toEqual([]);`;
+  }
+  if (check.kind !== "status") return undefined;
+  needs.add("status");
+  const { from, to } = check.range;
+  if (from === to) return `await expect.poll(() => status).toBe(${from});`;
+  return `await expect.poll(() => Math.floor(status / 100)).toBe(${from / 100});`;
+}

@@ -1,7 +1,4 @@
 import type { Page } from "playwright";
-import type { CHECKS } from "./checks.ts";
-import type { ArgsOf } from "./pattern.ts";
-import type { STEPS } from "./steps.ts";
 
 export type Role = Parameters<Page["getByRole"]>[0];
 
@@ -37,10 +34,10 @@ export type Base =
       /** The whole text in this letter case; otherwise a part of it, in any. */
       exact: boolean;
     }
-  /** One without a role: by its test id, id, class or aria-label. */
-  | { kind: "element"; text: string }
   /** A frame by its title, name or id: only around another target. */
-  | { kind: "frame"; text: string };
+  | { kind: "frame"; text: string }
+  /** A locator of Playwright, as a line has it. */
+  | { kind: "locator"; calls: readonly Call[]; text: string };
 
 /** An element of the page. */
 export interface Target {
@@ -51,8 +48,8 @@ export interface Target {
   readonly inside: Target | undefined;
 }
 
-/** What a bare quoted text means: visible text, something to click, a field, or a field or button. */
-export type Meaning = "text" | "clickable" | "field" | "control";
+/** What a bare quoted text means: visible text, or a field by its label or placeholder. */
+export type Meaning = "text" | "field";
 
 /**
  * The states of an element: how a bare quoted text names it, Playwright's matcher, and whether that is negated; or the
@@ -61,27 +58,25 @@ export type Meaning = "text" | "clickable" | "field" | "control";
 export const STATES = {
   visible: ["text", "toBeVisible", false],
   hidden: ["text", "toBeHidden", false],
-  enabled: ["control", "toBeEnabled", false],
-  disabled: ["control", "toBeDisabled", false],
+  enabled: ["text", "toBeEnabled", false],
+  disabled: ["text", "toBeDisabled", false],
   checked: ["field", "toBeChecked", false],
   unchecked: ["field", "toBeChecked", true],
   editable: ["field", "toBeEditable", false],
   readonly: ["field", "toBeEditable", true],
-  focused: ["control", "toBeFocused", false],
+  focused: ["field", "toBeFocused", false],
   empty: ["field", "toBeEmpty", false],
   "in viewport": ["text", "toBeInViewport", false],
-  /** Of an image: its width is not 0. */
-  loaded: ["text", "toHaveJSProperty", true],
   selected: [
     "field",
     ':checked, [aria-selected="true"], [aria-current]:not([aria-current="false"])',
   ],
-  expanded: ["control", '[aria-expanded="true"], details[open], details[open] > summary'],
+  expanded: ["text", '[aria-expanded="true"], details[open], details[open] > summary'],
   collapsed: [
-    "control",
+    "text",
     '[aria-expanded="false"], details:not([open]), details:not([open]) > summary',
   ],
-  pressed: ["control", '[aria-pressed="true"]'],
+  pressed: ["text", '[aria-pressed="true"]'],
   required: ["field", ':required, [aria-required="true"]'],
   invalid: ["field", ':invalid, [aria-invalid]:not([aria-invalid="false"])'],
 } as const satisfies Record<
@@ -95,18 +90,14 @@ export type Severity = (typeof SEVERITIES)[number];
 
 export const ABSENCES = [
   "console errors",
-  "console warnings",
   "page errors",
   "failed requests",
   "broken images",
   "horizontal overflow",
-  "mixed content",
 ] as const;
 export type Absence = (typeof ABSENCES)[number];
 
-export const TIMES = ["response time", "load time", "ttfb", "fcp", "lcp", "inp", "tbt"] as const;
-
-export const DIRECTIONS = { down: [0, 1], up: [0, -1], right: [1, 0], left: [-1, 0] } as const;
+export const TIMES = ["response time", "load time", "lcp"] as const;
 
 /** The requests that a sentence refers to: by URL, and by method if given. */
 export interface RequestPattern {
@@ -120,49 +111,85 @@ export interface StatusRange {
   readonly to: number;
 }
 
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
 /** The value for `fill`: a text, or a secret that only the server knows. */
 export type FillValue = { text: string } | { secret: string };
 
-/** The response to a mocked request; `blocked`: no response at all; `sent`: the server's own. */
+/** The response to a mocked request; `blocked`: no response at all. */
 export type Reply =
   | "blocked"
-  | "sent"
-  /** The recorded ones of a HAR file. */
-  | { har: string }
-  /** The request goes on with a header of this name and value. */
-  | { header: readonly [name: string, value: string] }
   | { status: number; body: string | undefined; file: string | undefined };
 
-/** Presets of Chrome DevTools: latency in milliseconds and bytes per second. */
-export const NETWORK_SPEEDS = {
-  "slow 3g": { latency: 2_000, downloadThroughput: 50_000, uploadThroughput: 50_000 },
-  "fast 3g": { latency: 562.5, downloadThroughput: 180_000, uploadThroughput: 84_375 },
-  "fast 4g": { latency: 165, downloadThroughput: 1_012_500, uploadThroughput: 168_750 },
-} as const;
-export type NetworkSpeed = keyof typeof NETWORK_SPEEDS;
-
-/** Every check and action: the name of its row, and the values of the slots in its sentence. */
-type Parsed<Rows extends Record<string, { readonly form: string }>> = {
-  [Kind in keyof Rows]: { readonly kind: Kind } & ArgsOf<Rows[Kind]["form"]>;
-}[keyof Rows];
-export type Check = Parsed<typeof CHECKS>;
-export type Action = Parsed<typeof STEPS>;
-export type ActionOf<Kind extends Action["kind"]> = Extract<Action, { kind: Kind }>;
-export type CheckOf<Kind extends Check["kind"]> = Extract<Check, { kind: Kind }>;
-
-export interface Assertion {
-  readonly text: string;
-  readonly negated: boolean;
-  readonly check: Check;
-  readonly within: number | undefined;
+/** One call of Playwright's API: `getByRole("button", { name: "Save" })`. */
+export interface Call {
+  readonly name: string;
+  readonly args: readonly Argument[];
 }
 
-export interface Step {
-  readonly text: string;
-  readonly action: Action;
+/** A locator: a chain of calls on the page. An empty chain is the page itself. */
+export interface Chain {
+  readonly calls: readonly Call[];
+}
+
+/** A route's response to requests with this method, or with any. */
+export interface Answer {
+  readonly method?: string | undefined;
+  readonly reply: Reply;
+  /** After this time in milliseconds. */
+  readonly delay?: number | undefined;
+}
+
+export type Argument =
+  | string
+  | number
+  | boolean
+  | RegExp
+  | Chain
+  /** A value that only the server knows. */
+  | { readonly secret: string }
+  /** A file that it may read. */
+  | { readonly file: string }
+  /** The requests that a route handles. */
+  | { readonly glob: string }
+  | Answer
+  | readonly Argument[]
+  | { readonly [option: string]: Argument };
+
+/** An assertion in Playwright: `expect(on).not.matcher(...args)`. A run executes it, a spec prints it. */
+export interface Expectation {
+  readonly on: Chain;
+  /** Polls a value instead of asking the locator: the number of elements, or whether the element matches a selector. */
+  readonly polls?: "count" | { readonly css: string };
+  readonly not: boolean;
+  readonly matcher: string;
+  readonly args: readonly Argument[];
+  /** What it reads of the element, for messages; undefined for its state, existence and number. */
+  readonly reads?: string;
+}
+
+/** An action in Playwright: `on.method(...args, options)`. */
+export interface Act {
+  readonly on: Chain;
+  /** A method of the page or locator; on the page also a path to one: `keyboard.press`, `context().setOffline`. */
+  readonly method: string;
+  readonly args: readonly Argument[];
+  readonly options?: { readonly [option: string]: Argument };
+  readonly timed?: boolean;
+  /** The element to name in messages; undefined for the page itself. */
+  readonly target: Target | undefined;
+}
+
+/** A line that acts. */
+export interface PlaywrightAction {
+  readonly kind: "playwright";
+  readonly act: Act;
+  readonly line: string;
+}
+
+/** A line that expects. */
+export interface PlaywrightCheck {
+  readonly kind: "playwright";
+  /** Undefined for the page. */
+  readonly target: Target | undefined;
+  readonly expectation: Expectation;
+  readonly line: string;
 }

@@ -1,12 +1,53 @@
-import { STATES, type State, type Target, type TextComparison } from "./ast.ts";
-import { type Argument, call, chainOf, containing, expected, PAGE } from "./plan.ts";
-import { RECORDS } from "./records.ts";
-import { check, type Plan } from "./rows.ts";
+import { type Expectation, STATES, type State, type Target, type TextComparison } from "./ast.ts";
+import { call, chainOf, containing, expected, PAGE, part } from "./locator.ts";
 import { isBox } from "./target.ts";
+import type { ArgsOf } from "./values.ts";
+
+/** A form of a sentence: the parser, the reference and the README's tables follow from it. */
+export interface Row<Form extends string = string> {
+  /** Its part of the reference. */
+  readonly topic: string;
+  /** Its words and slots. */
+  readonly form: Form;
+  readonly examples: readonly [string, ...string[]];
+}
+
+/** An expectation that is not negated yet. */
+type Plan = Omit<Expectation, "not"> & { readonly not?: boolean };
+
+/** An assertion that Playwright's `expect` checks on the page or an element. */
+export interface ElementRow<Form extends string = string> extends Row<Form> {
+  expect(args: ArgsOf<Form>): Plan;
+}
+
+/** An assertion about what a run recorded; `check/` decides it. */
+export interface RecordRow<Form extends string = string> extends Row<Form> {
+  /** It is checked once, after the page has settled: absence is trivially true at first. */
+  readonly isLate?: boolean;
+}
+
+const check = <Form extends string>(
+  topic: string,
+  form: Form,
+  examples: Row["examples"],
+  expect: ElementRow<Form>["expect"],
+): ElementRow<Form> => ({ topic, form, examples, expect });
+
+const record = <Form extends string>(
+  topic: string,
+  form: Form,
+  ...examples: Row["examples"]
+): RecordRow<Form> => ({ topic, form, examples });
+
+const late = <Form extends string>(
+  topic: string,
+  form: Form,
+  ...examples: Row["examples"]
+): RecordRow<Form> => ({ topic, form, examples, isLate: true });
 
 /** Whether a target is the whole page, whose text is what a reader sees of it. */
-const isPage = ({ base, pick, containing, inside }: Target) =>
-  base.kind === "css" && base.css === "body" && (pick ?? containing ?? inside) === undefined;
+const isPage = ({ base, pick, containing: inner, inside }: Target) =>
+  base.kind === "css" && base.css === "body" && (pick ?? inner ?? inside) === undefined;
 
 const VISIBLE = call("filter", { visible: true });
 
@@ -15,23 +56,25 @@ const text = (on: Target, compare: TextComparison): Plan => ({
   reads: "text",
   not: compare.negated,
   ...(compare.how === "contains"
-    ? { matcher: "toContainText", args: [compare.value] }
+    ? { matcher: "toContainText", args: [part(compare.value)] }
     : { matcher: "toHaveText", args: [expected(compare)] }),
 });
 
+/** A matcher that takes the whole value or a pattern, after other arguments. */
 const reading = (
   target: Target,
   reads: string,
   matcher: string,
-  args: Argument[],
   compare?: TextComparison,
+  ...before: string[]
 ): Plan => ({
   on: chainOf(target, reads === "value" ? "field" : "text"),
-  reads,
-  matcher,
-  args,
-  not: compare?.negated ?? false,
+  ...{ reads, matcher, not: compare?.negated ?? false },
+  args: compare === undefined ? before : [...before, expected(compare)],
 });
+
+const attribute = (target: Target, name: string, compare?: TextComparison): Plan =>
+  reading(target, `attribute ${name}`, "toHaveAttribute", compare, name);
 
 const state = (target: Target, name: State, negated: boolean): Plan => {
   // A chosen radio button or checkbox is checked.
@@ -44,64 +87,42 @@ const state = (target: Target, name: State, negated: boolean): Plan => {
   const on = isSeen ? { calls: [...all.calls, VISIBLE] } : all;
   if (not === undefined)
     return {
-      on,
-      polls: { css: how },
-      matcher: "toBe",
-      args: [!negated],
+      ...{ on, polls: { css: how }, matcher: "toBe", args: [!negated] },
       ...(name === "invalid" ? { reads: name } : {}),
     };
-  return {
-    on,
-    matcher: how,
-    args: name === "loaded" ? ["naturalWidth", 0] : [],
-    not: not !== negated,
-  };
+  return { on, matcher: how, args: [], not: not !== negated };
 };
+
+const NUMBER_MATCHERS = {
+  ">=": "toBeGreaterThanOrEqual",
+  "<=": "toBeLessThanOrEqual",
+  ">": "toBeGreaterThan",
+  "<": "toBeLessThan",
+} as const;
+
+const PROPERTY = "a property";
 
 export const ELEMENTS = {
   page: check(
     "the page",
     "{what:page} {compare:compared}",
     ["title is 'Docs'", "title matches /^docs/i", "url contains '/done'"],
-    {
-      expect: ({ what, compare }) => ({
-        on: PAGE,
-        matcher: what === "title" ? "toHaveTitle" : "toHaveURL",
-        args: [expected(compare)],
-        not: compare.negated,
-      }),
-    },
+    ({ what, compare }) => ({
+      on: PAGE,
+      matcher: what === "title" ? "toHaveTitle" : "toHaveURL",
+      args: [expected(compare)],
+      not: compare.negated,
+    }),
   ),
   text: check(
     "a text",
-    "{target} {compare}",
+    "{target} [text] {compare}",
     ["h1 contains 'Docs'", "h1 is 'Docs'", "h1 does not contain 'x'", "first li matches /^\\d+/"],
-    {
-      expect: ({ target, compare }) =>
-        isPage(target) && compare.how === "contains"
-          ? {
-              on: { calls: [call("getByText", containing(compare.value)), VISIBLE] },
-              reads: "text",
-              matcher: "toHaveCount",
-              args: [0],
-              not: !compare.negated,
-            }
-          : target.base.kind === "field"
-            ? reading(target, "value", "toHaveValue", [expected(compare)], compare)
-            : text(target, compare),
-    },
-  ),
-  "aria snapshot": check(
-    "a structure",
-    "{target} matches aria snapshot {snapshot:text}",
-    ['nav matches aria snapshot \'- navigation "Main":\\n  - link "Docs"\''],
-    {
-      expect: ({ target, snapshot }) => ({
-        on: chainOf(target),
-        matcher: "toMatchAriaSnapshot",
-        args: [snapshot],
-        reads: "snapshot",
-      }),
+    ({ target, compare }) => {
+      if (target.base.kind === "field") return reading(target, "value", "toHaveValue", compare);
+      if (!isPage(target) || compare.how !== "contains") return text(target, compare);
+      const on = { calls: [call("getByText", containing(compare.value)), VISIBLE] };
+      return { on, reads: "text", matcher: "toHaveCount", args: [0], not: !compare.negated };
     },
   ),
   state: check(
@@ -113,98 +134,109 @@ export const ELEMENTS = {
       ".spinner is hidden",
       "#agree is not checked",
     ],
-    {
-      expect: ({ target, negated, state: name }) => state(target, name, negated),
-    },
+    ({ target, negated, state: name }) => state(target, name, negated),
   ),
-  existence: check("existence", "{target} {exists}", ["nav exists", "link 'Old' does not exist"], {
-    expect: ({ target, exists }) => ({
+  existence: check(
+    "existence",
+    "{target} {exists}",
+    ["nav exists", "link 'Old' does not exist"],
+    ({ target, exists }) => ({
       on: chainOf(target),
       matcher: "toHaveCount",
       args: [0],
       not: exists,
     }),
-  }),
-  "no target": check("absence", "no {target}", ["no .error"], {
-    expect: ({ target }) => ({ on: chainOf(target), matcher: "toHaveCount", args: [0] }),
-  }),
+  ),
+  "no target": check("absence", "no {target}", ["no .error"], ({ target }) => ({
+    on: chainOf(target),
+    matcher: "toHaveCount",
+    args: [0],
+  })),
   count: check(
     "a number",
-    "{target} count {compare:number}",
+    "{target} count|has_count {compare:number}",
     ["li count is 3", "li count at least 2"],
-    {
-      expect: ({ target, compare: { how, value } }) => {
-        const on = chainOf(target);
-        if (how === "=") return { on, matcher: "toHaveCount", args: [value] };
-        return { on, polls: "count", matcher: NUMBER_MATCHERS[how], args: [value] };
-      },
+    ({ target, compare: { how, value } }) => {
+      const on = chainOf(target);
+      if (how === "=") return { on, matcher: "toHaveCount", args: [value] };
+      return { on, polls: "count", matcher: NUMBER_MATCHERS[how], args: [value] };
     },
   ),
   value: check(
-    "a property",
-    "{target} has value {compare:wanted}",
+    PROPERTY,
+    "{target} [has|to_have] value {compare:wanted}",
     ["label 'Email' has value 'a@b.c'"],
-    {
-      expect: ({ target, compare }) =>
-        reading(target, "value", "toHaveValue", [expected(compare)], compare),
-    },
+    ({ target, compare }) => reading(target, "value", "toHaveValue", compare),
   ),
-  "selected option": check(
-    "a property",
-    "{field} has selected {compare:wanted}",
-    ["label 'Color' has selected 'Blue'"],
-    {
-      expect: ({ field, compare }) => {
-        const on = chainOf(field, "field");
-        return {
-          ...text(field, compare),
-          on: { calls: [...on.calls, call("locator", "option:checked")] },
-        };
-      },
-    },
-  ),
-  class: check("a property", "{target} has class {compare:wanted}", ["h1 has class 'big'"], {
-    expect: ({ target, compare }) =>
+  class: check(
+    PROPERTY,
+    "{target} has|to_have class {compare:wanted}",
+    ["h1 has class 'big'"],
+    ({ target, compare }) =>
       // One class of several, as in class="button primary".
-      compare.how === "is"
-        ? reading(target, "class", "toContainClass", [compare.value], compare)
-        : reading(target, "class", "toHaveClass", [expected(compare)], compare),
-  }),
-  id: check("a property", "{target} has id {compare:wanted}", ["h1 has id 'top'"], {
-    expect: ({ target, compare }) =>
-      reading(target, "id", "toHaveId", [expected(compare)], compare),
-  }),
+      reading(target, "class", compare.how === "is" ? "toContainClass" : "toHaveClass", compare),
+  ),
   attribute: check(
-    "a property",
-    "{target} has attribute {name:attribute} [{compare:wanted}]",
+    PROPERTY,
+    "{target} has|to_have attribute {name:attribute} [{compare:wanted}]",
     ["link 'Docs' has attribute 'href' contains '/x'"],
-    {
-      expect: ({ target, name, compare }) =>
-        reading(
-          target,
-          `attribute ${name}`,
-          "toHaveAttribute",
-          compare === undefined ? [name] : [name, expected(compare)],
-          compare,
-        ),
-    },
+    ({ target, name, compare }) => attribute(target, name, compare),
+  ),
+  "common attribute": check(
+    PROPERTY,
+    "{target} [has|to_have] {name:common attribute} {compare:wanted}",
+    ["link 'Docs' has href '/docs'"],
+    ({ target, name, compare }) => attribute(target, name, compare),
   ),
   style: check(
-    "a property",
-    "{target} has style {name:attribute} {compare:wanted}",
+    PROPERTY,
+    "{target} has|to_have style|css {name:attribute} {compare:wanted}",
     ["h1 has style 'color' 'rgb(0, 0, 0)'"],
-    {
-      expect: ({ target, name, compare }) =>
-        reading(target, `style ${name}`, "toHaveCSS", [name, expected(compare)], compare),
-    },
+    ({ target, name, compare }) => reading(target, `style ${name}`, "toHaveCSS", compare, name),
   ),
 };
 
-const NUMBER_MATCHERS = {
-  ">=": "toBeGreaterThanOrEqual",
-  "<=": "toBeLessThanOrEqual",
-  ">": "toBeGreaterThan",
-  "<": "toBeLessThan",
-} as const;
+const NETWORK = "the network";
+const DID = "what it did";
+const QUALITY = "quality";
+
+export const RECORDS = {
+  status: record("the page", "status_code|status [is] {range}", "status is 200", "status 2xx"),
+  absence: late(
+    "absence",
+    "no {what:absence}",
+    "no console errors",
+    "no page errors",
+    "no failed requests",
+    "no broken images",
+    "no horizontal overflow",
+  ),
+  "no requests": late("absence", "no requests to {request}", "no requests to **/ads/**"),
+  a11y: late(
+    "absence",
+    "no [{severity}] a11y|accessibility violations [in {target}]",
+    "no serious a11y violations in main",
+  ),
+  request: record(
+    NETWORK,
+    "request to {request} [contains {contains:text}]",
+    "request to POST /api/items contains 'Lamp'",
+    "request to **/api/items",
+  ),
+  response: record(
+    NETWORK,
+    "response {request} status [is] {range}",
+    "response /api/items status is 200",
+  ),
+  download: record(DID, "download {name:text}", "download 'report.csv'", "download '*.pdf'"),
+  time: late(
+    QUALITY,
+    "{metric:time} under|below {limit:duration}",
+    "load time under 2s",
+    "response time under 500ms",
+    "lcp under 2.5s",
+  ),
+  cls: late(QUALITY, "cls under|below {limit:decimal}", "cls under 0.1"),
+};
 
 export const CHECKS = { ...ELEMENTS, ...RECORDS };

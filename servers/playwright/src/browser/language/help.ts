@@ -1,5 +1,4 @@
-import { CHECKS } from "./checks.ts";
-import type { Row } from "./rows.ts";
+import { CHECKS, type Row } from "./checks.ts";
 import { STEPS } from "./steps.ts";
 
 /** Examples by topic. */
@@ -22,16 +21,12 @@ const TARGETS: Topics = [
       "testid 'row'",
     ],
   ],
-  ["what has no role, by its test id, id, class or aria-label", ["element 'cart badge'"]],
   ["heading level", ["heading 'News' level 2", "heading level 1"]],
   ["by its text", ["li containing 'Lamp'", "button 'Add' in listitem containing 'Lamp'"]],
   ["the whole name", ["button exactly 'Save'", "exactly 'Welcome'"]],
   ["in a frame, by its title, name or id", ["button 'Pay' in frame 'Payment'"]],
-  [
-    "a text alone; to click, also a button's or link's name; for a field, its label or placeholder",
-    ["'Welcome'"],
-  ],
-  ["CSS, in backticks unless it is simple", ["h1", "#main .item", "`li:nth-child(2) > a`"]],
+  ["a text alone; for a field, its label or placeholder", ["'Welcome'"]],
+  ["CSS, in backticks unless it is simple", ["h1", ".item.new", "`li:nth-child(2) > a`"]],
 ];
 
 /** The examples of some rows, by their topics. */
@@ -52,6 +47,14 @@ export const TABLES: Readonly<Record<"checks" | "targets" | "steps", Topics>> = 
 const rowsOf = (topics: Topics) =>
   topics.map(([topic, examples]) => `| ${topic} | ${examples.join(" · ")} |`).join("\n");
 
+const LINES = [
+  "page.getByRole('button', { name: 'Save' }).click()",
+  "page.getByLabel('Email').fill('a@b.c')",
+  "expect(page.getByText('Saved')).toBeVisible()",
+  "expect(page.locator('li').filter({ hasText: 'Lamp' })).toHaveCount(2, { timeout: 10000 })",
+  "expect(page).toHaveURL(/done/)",
+];
+
 /** The language reference for people and models. */
 export const GRAMMAR = `# Assertions
 
@@ -62,11 +65,9 @@ export const GRAMMAR = `# Assertions
 ${rowsOf(TABLES.checks)}
 
 A check waits up to 5 s, or for the time after within. Checks that begin with no, and quality checks, run last, once the page
-has settled: no request in progress, no timer due within 2 s. Negative checks (not, hidden, disabled, unchecked, empty, does not
-exist) and counts must then still hold; the step wait for only waits for them. Each sentence is one call of Playwright's \`expect\` or of a strict locator, as pw_export_spec prints it: a target
-that matches several elements fails and lists them; only exists, count and no accept any number. A text
-comparison needs an element, also with not. Patterns are RE2: no look-around, no back-references. White space counts as one
-space. The value of a field is its value, not its text.
+has settled: no request in progress, no timer due within 2 s. Negative checks and counts must then still hold; the step wait for
+only waits for them. Each sentence is one call of Playwright's \`expect\`: a target that matches several elements fails and lists
+them; only exists, count and no accept any number. Patterns are RE2: no look-around, no back-references.
 
 # Targets
 
@@ -88,10 +89,15 @@ ${rowsOf(TABLES.steps)}
 Every word counts: a sentence with another word is refused, with what was expected there; one that can't be checked (after
 clicking, until, for 2s, is active, a color, a device) also with the sentence to send.
 
-Setup steps (mock, delay, use har, block, throttle, the steps for place and time except fast forward, set header, cookie
-and localStorage) at the beginning of a script run before the page is opened. time zone and locale are only allowed there. Put a dialog step before the step that opens the dialog; other dialogs are dismissed.
-Downloads are kept as artifacts: 5 per run, 20 MiB each. A secret NAME is the server's environment variable PW_SECRET_NAME; its
-value is never returned. Its field is not read, edited, copied or pictured: fill or clear it to change it. Files for upload, mocks
-and use har must be below an allowed directory. Of several mocks, delays and blocks for one request, the last one comes first;
-use har answers what it has recorded, with its bodies in the file, and leaves the rest to the server.
+Setup steps (mock, use har, block, set cookie) at the beginning run before the page is opened. Put accept dialog before the step
+that opens it; other dialogs are dismissed. A secret NAME is the server's environment variable PW_SECRET_NAME; its value is never
+returned, and its field is not read or pictured. Files for upload, mocks and use har must be below an allowed directory. Of
+several mocks and blocks for one request, the last one counts; use har leaves what it has not recorded to the server.
+
+# Lines of Playwright
+
+A line of Playwright is a sentence, too, in steps and, with expect, in assertions. It is one chain of calls on page whose
+arguments are literals; nothing in it is evaluated, and a spec has it unchanged. A secret is process.env.PW_SECRET_NAME.
+
+${LINES.map((line) => `    ${line}`).join("\n")}
 `;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { parseAssertion, parseStep } from "./parse.ts";
-import { parseScript } from "./script.ts";
+import { assertionOf } from "../../../test/forms.ts";
+import { parseScript, parseStep } from "./parse.ts";
 import { describeTarget } from "./target.ts";
 
-const check = (text: string) => parseAssertion(text).check;
+const check = (text: string) => assertionOf(text).check;
 const problem = (steps: string[], assertions: string[]): string => {
   try {
     parseScript(steps, assertions);
@@ -34,7 +34,7 @@ describe("assertions", () => {
     ["h1 contains 'Docs'", { kind: "text", target: { base: { kind: "css", css: "h1" } } }],
     ["Expect h1 contains “Docs”", { kind: "text", compare: { value: "Docs" } }],
     ["h1 does not contain 'x'", { kind: "text", compare: { negated: true } }],
-    ["main > .item, .other is visible", { target: { base: { css: "main > .item, .other" } } }],
+    ["`main > .item, .other` is visible", { target: { base: { css: "main > .item, .other" } } }],
     [
       "a[href='is visible'] exists",
       { kind: "existence", target: { base: { css: "a[href='is visible']" } } },
@@ -73,17 +73,15 @@ describe("assertions", () => {
     ["no a11y violations", { kind: "a11y" }],
     ["request to '/api/*'", { kind: "request", request: { glob: "/api/*" } }],
     ["response **/api status is 404", { kind: "response", range: { from: 404, to: 404 } }],
-    ["console contains 'ready'", { kind: "console", contains: "ready" }],
     ["response time under 300ms", { kind: "time", metric: "response time", limit: 300 }],
     ["lcp under 2.5s", { metric: "lcp", limit: 2500 }],
     ["cls under 0.1", { kind: "cls", limit: 0.1 }],
-    ["page weight under 2 MB", { kind: "page weight", limit: 2_000_000 }],
   ])("reads %s", (text, wanted) => {
     expect(check(text)).toMatchObject(wanted);
   });
 
   it("parses prefixes and suffixes", () => {
-    expect(parseAssertion(" not h1 exists within 2s ")).toMatchObject({
+    expect(assertionOf(" not h1 exists within 2s ")).toMatchObject({
       text: "not h1 exists within 2s",
       negated: true,
       within: 2_000,
@@ -134,7 +132,6 @@ describe("steps", () => {
     ["screenshot of 'a'", { kind: "screenshot", target: { base: { text: "a" } } }],
     ["accept dialog with 'yes'", { kind: "accept dialog", text: "yes" }],
     ["go back", { kind: "back" }],
-    ["viewport 390x844", { kind: "viewport", size: { width: 390, height: 844 } }],
     ["screenshot 'a' of nav", { kind: "screenshot", name: "a" }],
     ["expect h1 contains 'x'", { kind: "expect", assertion: { text: "h1 contains 'x'" } }],
   ])("reads %s", (text, wanted) => {
@@ -148,59 +145,12 @@ describe("an invalid sentence", () => {
       [
         "assertions[0] cannot be parsed:",
         "  h1 contans 'Docs'",
-        "  ^ expected contains, is, matches, exists, does not exist, count or has (did you mean contains?)",
+        "  ^ expected contains, is, matches, is not, exists, does not exist, count, value, has, href, src, placeholder, alt, lang, type, name or rel",
         "  for example: h1 contains 'Docs'",
       ]
         .join("\n")
         .replace("  ^", "     ^"),
     );
-  });
-
-  it.each([
-    ["", "expected an assertion"],
-    ["h1 contains ", "            ^ expected a text in quotes"],
-    ["'input[type=file]' exists", "`input[type=file]` in backticks"],
-    ["'p' does not exist", "`p` in backticks"],
-    ["h1 contains 'Docs", "a closing '"],
-    ["buton 'Save' is visible", "did you mean button?"],
-    ["sectoin contains 'x'", "did you mean section?"],
-    ["title matches /(a/", "RE2"],
-    ["title matches /(?=a)/", "no look-around"],
-    ["title matches /a/g", "only the flags"],
-    ["title matches /(?i)a/", "that both JavaScript and RE2 support"],
-    ["title matches /a\u2028b/", "a pattern between slashes"],
-    ["h1 is visibel", "did you mean visible?"],
-    ["no console erors", "did you mean console errors?"],
-    ["status is 2000", "expected"],
-    ["li count is many", "a whole number"],
-    ["h1 exists within soon", "a time such as"],
-    ["h1 exists and more", "the end"],
-    ["a[href exists", "balanced brackets"],
-    ["page weight under 2", "a size such as"],
-    ["nth 0 li exists", "a position from 1"],
-    ["`` exists", "a CSS selector between"],
-    ["'.spinner' is hidden", "expected .spinner without quotes for CSS, or text '.spinner'"],
-    ["no '#error'", "#error without quotes"],
-    ["'[data-x=1]' exists", "[data-x=1] without quotes"],
-  ])("%s", (text, wanted) => {
-    expect(problem([], [text])).toContain(wanted);
-  });
-
-  it.each([
-    ["goto file:///etc/passwd", "file: is not allowed"],
-    ["goto view-source:file:///etc/passwd", "view-source: is not allowed"],
-    ["goto data:text/html,x", "data: is not allowed"],
-    ["goto javascript:alert(1)", "javascript: is not allowed"],
-    ["goto localhost:80", "write http://"],
-    ["clik 'x'", "did you mean click?"],
-    ["fill 'x'", "with and a text"],
-    ["fill 'x' with secret 'a-b'", "letters, digits and _"],
-    ["press Retrun", "a key such as Enter"],
-    ["viewport 1x1", "from 50x50"],
-    ["upload 'a' select", "to and a field"],
-    ["click button 'a' twice", "the end of the step"],
-  ])("%s", (text, wanted) => {
-    expect(problem([text], [])).toContain(wanted);
   });
 
   it("reports up to five invalid sentences at once", () => {

@@ -1,181 +1,200 @@
-import { nearest } from "@refmcp/boundary/answer";
-import type { Action, Assertion, Check, Step } from "./ast.ts";
-import { CHECKS } from "./checks.ts";
-import { match, print } from "./pattern.ts";
-import { LanguageError, type Reading, remembered, Sentence } from "./reader.ts";
+import { ToolError } from "@refmcp/boundary/answer";
+import { failure } from "../errors.ts";
+import { CHECKS, type Row } from "./checks.ts";
+import { isLine, readLineCheck, readLineStep } from "./playwright-line.ts";
+import { LanguageError, readForm, Sentence, wordPattern } from "./reader.ts";
 import { refusal } from "./refused.ts";
-import type { Row } from "./rows.ts";
-import { SLOTS } from "./slots.ts";
+import type { Action, Assertion, Check, Script, Step } from "./sentences.ts";
 import { STEPS } from "./steps.ts";
-import { readTarget, TARGET_WORDS } from "./target.ts";
+import { readTarget } from "./target.ts";
+import { SLOTS } from "./values.ts";
 
-const STEP_EXAMPLE = "click button 'Save'";
-const CHECK_EXAMPLE = "h1 contains 'Docs'";
+const MAX_PROBLEMS = 5;
+const MAX_SENTENCES = 100;
+const MAX_SENTENCE_CHARS = 2_000;
+
+/**
+ * Parses a run's sentences before any browser is used.
+ *
+ * @throws ToolError `invalid` that shows each sentence that cannot be parsed (at most five), with a caret.
+ */
+export function parseScript(
+  steps: readonly string[],
+  assertions: readonly string[],
+  max = MAX_SENTENCES,
+): Script {
+  for (const [label, { length }] of Object.entries({ steps, assertions }))
+    if (length > max)
+      throw new ToolError("invalid", `There are ${length} ${label}; at most ${max} are allowed.`, {
+        hint: "Split them into several tests with pw_run_suite.",
+      });
+  const problems: string[] = [];
+  const script = {
+    steps: readAll("steps", steps, parseStep, problems),
+    assertions: readAll("assertions", assertions, parseAssertion, problems),
+  };
+  if (problems.length === 0) return script;
+  const more = problems.length - MAX_PROBLEMS;
+  const shown = problems.slice(0, MAX_PROBLEMS).join("\n");
+  throw failure("grammar", more > 0 ? `${shown}\nand ${more} more.` : shown);
+}
+
+function readAll<Read>(
+  label: string,
+  texts: readonly string[],
+  read: (text: string) => Read,
+  problems: string[],
+): Read[] {
+  return texts.flatMap((text, index) => {
+    const place = `${label}[${index}]`;
+    if (text.length > MAX_SENTENCE_CHARS) {
+      problems.push(`${place} has ${text.length} characters; the limit is ${MAX_SENTENCE_CHARS}.`);
+      return [];
+    }
+    try {
+      return [read(text)];
+    } catch (error) {
+      if (!(error instanceof LanguageError)) throw error;
+      problems.push(caretText(place, text.trimStart(), error));
+      return [];
+    }
+  });
+}
+
+/** A problem for the caller: the sentence, a caret below the position, what was expected there, and what to send. */
+function caretText(label: string, text: string, { at, expected, example }: LanguageError): string {
+  const flat = text.replace(/\s/g, " ");
+  const from = Math.max(0, at - 60);
+  const shown = `${from > 0 ? "…" : ""}${flat.slice(from, at + 60)}`;
+  const caret = " ".repeat(at - from + (from > 0 ? 1 : 0));
+  return `${label} cannot be parsed:\n  ${shown}\n  ${caret}^ expected ${expected}\n  for example: ${example}`;
+}
 
 /**
  * Parses one assertion.
  *
  * @throws LanguageError with the position of the problem.
  */
-export const parseAssertion = (text: string): Assertion =>
-  chosen(text, "an assertion", CHECK_EXAMPLE, (one) =>
-    readAssertion(one, one.end(0, /expect(?![\w-])/iy) ?? 0),
-  );
+function parseAssertion(sentence: string): Assertion {
+  const text = sentence.trim();
+  if (isLine(text)) return readLineCheck(text);
+  return parsed(sentence.trimStart(), "an assertion", "h1 contains 'Docs'", (one) => {
+    one.take(wordPattern("expect|verify|assert"));
+    return readAssertion(one);
+  });
+}
 
 /**
  * Parses one step: an action on the page, or `expect` and an assertion that must hold before the next step.
  *
  * @throws LanguageError as `parseAssertion` does.
  */
-export const parseStep = (text: string): Step => ({
-  text: text.trim(),
-  action: chosen(text, "a step", STEP_EXAMPLE, readSteps),
-});
-
-/** Every way to read a row's form at a position: its values, and where it ends. */
-function readRows(
-  sentence: Sentence,
-  rows: Readonly<Record<string, Row>>,
-  from: number,
-  found: (value: { readonly kind: string }, at: number) => void,
-): void {
-  const { example } = sentence;
-  for (const [kind, { form, examples }] of Object.entries(rows)) {
-    sentence.example = examples[0];
-    match(form, sentence, SLOTS, from, (at, args) => found({ kind, ...args }, at));
-  }
-  sentence.example = example;
+export function parseStep(sentence: string): Step {
+  const text = sentence.trim();
+  if (isLine(text)) return { text, action: readLineStep(text) };
+  const action = parsed(sentence.trimStart(), "a step", "click button 'Save'", readAction);
+  return { text, action };
 }
 
 const isAction = (value: { readonly kind: string }): value is Action => value.kind in STEPS;
 const isCheck = (value: { readonly kind: string }): value is Check => value.kind in CHECKS;
 
-function readSteps(sentence: Sentence): Reading<Action>[] {
-  const readings: Reading<Action>[] = [];
-  readRows(sentence, STEPS, 0, (value, at) => {
-    if (isEnd(sentence, at, "the end of the step") && isAction(value)) readings.push({ value, at });
+const readAction = (sentence: Sentence): Action | undefined =>
+  readRows(sentence, STEPS, (value): Action | undefined => {
+    const { kind } = value;
+    if (kind === "expect" || kind === "wait for") {
+      const assertion = (kind === "expect" ? readAssertion : readAwaited)(sentence);
+      return assertion && { kind, assertion };
+    }
+    if (sentence.isAtEnd) return isAction(value) ? value : undefined;
+    return sentence.fail("the end of the step");
   });
-  return readings;
+
+/** The first row whose form a sentence has, from here to its end. */
+function readRows<Read>(
+  sentence: Sentence,
+  rows: Readonly<Record<string, Row>>,
+  finish: (value: { readonly kind: string }) => Read | undefined,
+): Read | undefined {
+  const { example } = sentence;
+  for (const [kind, { form, examples }] of Object.entries(rows)) {
+    [sentence.example] = examples;
+    const read = sentence.try(() => {
+      const args = readForm(form, sentence, SLOTS);
+      return args && finish({ kind, ...args });
+    });
+    if (read !== undefined) return read;
+  }
+  sentence.example = example;
+  return undefined;
 }
 
 /** Reads `["not"] check ["within" DURATION]`, up to the end of the sentence. */
-export const readAssertion = remembered(
-  (sentence: Sentence, from: number): readonly Reading<Assertion>[] => {
-    const readings: Reading<Assertion>[] = [];
-    const text = sentence.text.slice(from).trim();
-    const not = sentence.end(from, /not(?![\w-])/iy);
-    readRows(sentence, CHECKS, not ?? from, (check, next) => {
-      const add = (at: number, within: number | undefined) => {
-        if (isEnd(sentence, at, "the end, or within and a time") && isCheck(check))
-          readings.push({ value: { text, negated: not !== undefined, check, within }, at });
-      };
-      add(next, undefined);
-      const suffix = sentence.end(next, /within(?![\w-])/iy);
+function readAssertion(sentence: Sentence): Assertion | undefined {
+  const { at } = sentence;
+  const text = sentence.rest.trim();
+  const negated = sentence.take(wordPattern("not")) !== undefined;
+  const read = readRows(sentence, CHECKS, (check): Assertion | undefined => {
+    if (!isCheck(check)) return undefined;
+    let within: number | undefined;
+    if (sentence.take(wordPattern("within")) !== undefined) {
       sentence.example = "h1 contains 'Docs' within 10s";
-      for (const one of suffix === undefined ? [] : SLOTS.duration.read(sentence, suffix))
-        add(one.at, one.value);
-    });
-    if (readings.length === 0) sentence.fail(from, "an assertion");
-    return readings;
-  },
-);
-
-/** An assertion, or a target alone, which becomes visible. */
-export function awaited(sentence: Sentence, at: number): readonly Reading<Assertion>[] {
-  const alone = readTarget(sentence, at, "step").flatMap(({ value: target, at: next }) => {
-    if (!isEnd(sentence, next, "the end, or within and a time")) return [];
-    const check = { kind: "state", target, state: "visible", negated: false } as const;
-    const text = `${sentence.rest(at).trim()} is visible`;
-    return [{ value: { text, negated: false, check, within: undefined }, at: next }];
+      within = SLOTS.duration.read(sentence);
+      if (within === undefined) return undefined;
+    }
+    if (!sentence.isAtEnd) return sentence.fail("the end, or within and a time");
+    return { text, negated, check, within };
   });
-  const all = [...alone, ...readAssertion(sentence, at)];
-  if (all.length === 0) sentence.fail(at, "a time, a target, or an assertion");
-  return all;
+  return read ?? sentence.fail("an assertion", { at });
 }
 
-/** Whether a sentence ends here. */
-function isEnd(sentence: Sentence, at: number, expected: string): boolean {
-  if (at >= sentence.text.length) return true;
-  sentence.fail(at, expected);
-  return false;
+/** Reads an assertion, or a target alone, which becomes visible. */
+function readAwaited(sentence: Sentence): Assertion | undefined {
+  const { at } = sentence;
+  const alone = sentence.try((): Assertion | undefined => {
+    const target = readTarget(sentence, "step");
+    if (target === undefined) return undefined;
+    if (!sentence.isAtEnd) return sentence.fail("the end, or within and a time");
+    const check = { kind: "state", target, state: "visible", negated: false } as const;
+    const text = `${sentence.text.slice(at).trim()} is visible`;
+    return { text, negated: false, check, within: undefined };
+  });
+  const read = alone ?? readAssertion(sentence);
+  return read ?? sentence.fail("a time, a target, or an assertion", { at });
 }
 
-/** A step as a sentence. */
-export const printAction = (action: Readonly<{ kind: string }>): string => printed(STEPS, action);
-
-/** An assertion as a sentence. */
-export const printAssertion = ({ negated, check, within }: Assertion): string =>
-  `${negated ? "not " : ""}${printed(CHECKS, check)}${within === undefined ? "" : ` within ${SLOTS.duration.print(within)}`}`;
-
-const printed = (rows: Readonly<Record<string, Row>>, value: { readonly kind: string }): string =>
-  print(rows[value.kind]?.form ?? "", { ...value }, SLOTS);
-
-function chosen<Meaning>(
+function parsed<Value>(
   text: string,
   what: string,
   example: string,
-  read: (sentence: Sentence) => readonly Reading<Meaning>[],
-): Meaning {
-  const sentence = new Sentence(text.trimStart());
+  read: (sentence: Sentence) => Value | undefined,
+): Value {
+  if (text.trim() === "") throw new LanguageError(0, what, example);
+  const sentence = new Sentence(text);
   sentence.example = example;
-  if (sentence.text === "") throw new LanguageError(0, what, example);
-  const [first] = read(sentence);
-  const isValid = (one: string) => read(new Sentence(one)).length > 0;
-  const refused = refusal(sentence.text, first !== undefined, isValid);
-  if (refused !== undefined) throw new LanguageError(refused.at, refused.expected, refused.example);
-  if (first === undefined) throw problem(sentence.problem(), isValid);
-  return first.value;
+  const value = read(sentence);
+  const isValid = (one: string) => read(new Sentence(one)) !== undefined;
+  const [prefix = ""] = /^(?:expect|verify|assert)\s+/i.exec(text) ?? [];
+  const isClaim = (one: string) => isValid(prefix + one);
+  const refused = refusal(text.slice(prefix.length), value !== undefined, isClaim);
+  if (refused !== undefined) {
+    const send = refused.example.startsWith("expect ") ? refused.example : prefix + refused.example;
+    throw new LanguageError(refused.at + prefix.length, refused.expected, send);
+  }
+  if (value === undefined) throw problemOf(sentence, isValid);
+  return value;
 }
 
-/** What was expected where the sentence stops making sense, with a suggestion that makes it valid. */
-function problem(
-  { text, farthest, expected }: ReturnType<Sentence["problem"]>,
-  isValid: (text: string) => boolean,
-): LanguageError {
-  const isSure = expected.some((one) => one.isSure);
-  const [only] = expected;
+/** What was expected where the sentence stops making sense, and a sentence to send. */
+function problemOf(sentence: Sentence, isValid: (text: string) => boolean): LanguageError {
+  const { at, expected, isSure } = sentence.problem;
   const words = expected.map(({ what }) => what);
   const whole = words.findLast((one) => one.endsWith("an assertion"));
   // At the beginning, almost everything is possible.
-  const isStart = farthest === 0 && !isSure;
-  const listed =
-    whole !== undefined ? [whole] : words.filter((one) => !isStart || !one.includes(" "));
-  const what =
-    listed.length === 1 && only?.next !== undefined
-      ? `${only.what} and ${only.next}`
-      : either([...new Set(listed)]);
-  const isTarget = words.some((one) => /target|element/.test(one));
-  const near = isSure
-    ? undefined
-    : suggestion(text, farthest, [...words, ...(isTarget ? TARGET_WORDS : [])], isValid);
-  const said = near === undefined ? what : `${what} (did you mean ${near}?)`;
-  const head = text.slice(0, farthest).trim();
-  const isHead = farthest < text.length && head !== "" && isValid(head);
-  return new LanguageError(farthest, said, isHead ? head : (only?.example ?? ""));
-}
-
-const either = (all: readonly string[]) =>
-  [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((one) => one !== "").join(" or ");
-
-const MAX_TRIED = 6;
-
-/** A word similar to the next one, with which the sentence is valid. */
-function suggestion(
-  text: string,
-  at: number,
-  words: readonly string[],
-  isValid: (text: string) => boolean,
-): string | undefined {
-  const candidates = words
-    .flatMap((one) => one.split(", "))
-    .filter((one) => /^[a-z][a-z0-9 -]*$/i.test(one));
-  const heads = [/^[\w-]+\s+[\w-]+/, /^[\w-]+/].flatMap(
-    (head) => head.exec(text.slice(at))?.[0] ?? [],
-  );
-  return heads
-    .flatMap((head) =>
-      nearest(head, candidates, 3).map((word) => ({ word, end: at + head.length })),
-    )
-    .slice(0, MAX_TRIED)
-    .find(({ word, end }) => isValid(text.slice(0, at) + word + text.slice(end)))?.word;
+  const listed = words.filter((one) => isSure || at > 0 || !one.includes(" "));
+  const all = [...new Set(whole === undefined ? listed : [whole])];
+  const head = sentence.text.slice(0, at).trim();
+  const isHead = at < sentence.text.length && head !== "" && isValid(head);
+  const what = [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((one) => one !== "");
+  return new LanguageError(at, what.join(" or "), isHead ? head : (expected[0]?.example ?? ""));
 }

@@ -4,37 +4,24 @@ interface Refused {
   /** What is expected instead. */
   readonly why: string;
   /** The sentence to send; by default what is before these words, with `rest`. */
-  readonly send?: string | ((found: RegExpExecArray) => string);
+  readonly send?: string | ((found: RegExpExecArray, text: string) => string);
   readonly rest?: string;
   /** Even if the sentence can be read otherwise. */
   readonly isSure?: boolean;
 }
 
-const DEVICE = 'no device: pass it in devices, such as ["iPhone 15"]';
-const COLORS = "red|green|blue|yellow|orange|white|black|gr[ae]y|purple|pink";
-const COLOR = {
-  why: "no color or size before a name: how something looks is has style",
-  send: "expect h1 has style 'color' 'rgb(0, 128, 0)'",
-};
-
-/** What people also write. No word of a sentence is ignored, so each of these has another sentence to send. */
+/** What models and people also write. No word of a sentence is ignored, so each of these has another sentence to send. */
 const REFUSED: readonly Refused[] = [
   {
     pattern:
       /\s(?:in|on|at|for)\s+(?:an?\s+|the\s+)?(?:mobile|tablet|desktop|phone|iphone|ipad|android|landscape|portrait)(?:\s+(?:view|mode|layout|viewport|screen|device|size)s?)?[.\s]*$/i,
-    why: DEVICE,
+    why: 'no device: pass it in devices, such as ["iPhone 15"]',
     isSure: true,
   },
   {
-    pattern: /^(?:set|use|choose|emulate|switch\s+to)\s+(?:the\s+|an?\s+)?device\b/i,
-    why: `${DEVICE}, or send a size`,
-    send: "viewport 390x844",
-    isSure: true,
-  },
-  {
-    pattern: new RegExp(`\\b(?:the|an?|no|first|last)\\s+(?:${COLORS})\\s`),
-    ...COLOR,
-    isSure: true,
+    pattern: /(?<!\S)(?:red|green|blue|yellow|orange|white|black|gr[ae]y|bold|big|large|small)\s/i,
+    why: "no color or size before a name: how something looks is has style",
+    send: "expect h1 has style 'color' 'rgb(0, 128, 0)'",
   },
   {
     pattern: /\s(?:until|unless|if|while)\s/i,
@@ -65,9 +52,14 @@ const REFUSED: readonly Refused[] = [
     send: "dialog 'Settings' is hidden",
   },
   {
-    pattern: /^no\s+(?:broken|dead)\s+(?:links?|urls?)\b/i,
+    pattern: /^no\s+(?:broken|dead|network|http|request)\s+(?:links?|urls?|errors?)\b/i,
     why: "no failed requests, which is about what the page loads: links are not followed",
     send: "no failed requests",
+  },
+  {
+    pattern: /^(?:page\s+has\s+)?no\s+(?:(?:js|javascript|uncaught|runtime)\s+)?errors?[.\s]*$/i,
+    why: "no console errors, which are also those that nothing catches",
+    send: "no console errors",
   },
   {
     pattern: /^no\s+([a-z]+)\s+(link|button|field|heading|row|dialog)e?s?[.\s]*$/i,
@@ -79,7 +71,18 @@ const REFUSED: readonly Refused[] = [
     why: "count is and the number, which counts hidden elements, too",
     send: "li count is 3",
   },
-  { pattern: new RegExp(`(?<!\\S)(?:${COLORS}|bold|big|large|small)\\s`, "i"), ...COLOR },
+  {
+    pattern: /(?<!\S)([a-z][a-z0-9]*)\s+#?([1-9]\d{0,2})(?!\S)/i,
+    why: "nth and the number before the element",
+    send: ({ 0: all, 1: tag, 2: number, index }, text) =>
+      `${text.slice(0, index)}nth ${number} ${tag}${text.slice(index + all.length)}`,
+  },
+  {
+    pattern: /^(·+)(?:,?\s+and|,)\s+·+.*\s(?:is|are)\s/i,
+    why: "one element a sentence: send a sentence for each",
+    send: ([all, first = ""], text) =>
+      `${text.slice(0, first.length)} is ${text.slice(all.length)}`,
+  },
 ];
 
 /** Everything in quotes or backticks as dots. */
@@ -96,12 +99,15 @@ export function refusal(
 ): { at: number; expected: string; example: string } | undefined {
   const bare = bareWords(text);
   for (const { pattern, why, send, rest = "", isSure = false } of REFUSED) {
-    const found = isRead && !isSure ? null : pattern.exec(bare);
+    const found = isRead && !isSure ? null : pattern.exec(bare.trimEnd());
     if (found === null) continue;
     const instead =
-      typeof send === "function" ? send(found) : (send ?? text.slice(0, found.index).trim() + rest);
+      typeof send === "function"
+        ? send(found, text)
+        : (send ?? text.slice(0, found.index).trim() + rest);
     const at = found.index + (/\S/.exec(found[0])?.index ?? 0);
-    if (send !== undefined || isSentence(instead)) return { at, expected: why, example: instead };
+    if (typeof send === "string" || isSentence(instead))
+      return { at, expected: why, example: instead };
   }
   return undefined;
 }

@@ -1,9 +1,32 @@
-import { checkLines, settledLines } from "../export/checks.ts";
-import { js, printAddress } from "../export/print.ts";
-import { DIRECTIONS } from "./ast.ts";
-import { type Argument, act, onPage, sole, writing } from "./plan.ts";
-import { type Spec, step } from "./rows.ts";
-import { AROUND_STEPS } from "./steps-around.ts";
+import type { Act, Answer, Argument, RequestPattern } from "./ast.ts";
+import type { Row } from "./checks.ts";
+import { act, onPage, sole, writing } from "./locator.ts";
+import type { ArgsOf } from "./values.ts";
+
+/** A form of a step. */
+export interface StepRow<Form extends string = string> extends Row<Form> {
+  /** At the beginning of a script it runs before the page is opened. */
+  readonly isSetup?: boolean;
+  /** Its calls of Playwright's API; `page/steps.ts` performs the steps that have none, and `export/` prints them. */
+  acts?(args: ArgsOf<Form>): readonly Act[];
+}
+
+const step = <Form extends string>(
+  topic: string,
+  form: Form,
+  examples: Row["examples"],
+  acts?: StepRow<Form>["acts"],
+): StepRow<Form> => ({ topic, form, examples, ...(acts === undefined ? {} : { acts }) });
+
+const setup = <Form extends string>(...row: Parameters<typeof step<Form>>): StepRow<Form> => ({
+  ...step(...row),
+  isSetup: true,
+});
+
+/** A route for matching requests. */
+const routed = ({ glob, method }: RequestPattern, answer: Omit<Answer, "method">) => [
+  onPage("context().route", { glob }, { method, ...answer }),
+];
 
 const GO = "go";
 const MOUSE = "mouse";
@@ -11,149 +34,122 @@ const FIELDS = "keys and fields";
 const WAIT = "wait";
 const DIALOGS = "dialogs";
 const TABS = "tabs";
-
-/** How far the wheel turns without a number of pixels. */
-const WHEEL_PX = 600;
-
-const files = (names: readonly string[]): Argument => sole(names.map((file) => ({ file })));
-
-/** The answer to the next dialog in a spec. */
-const answered = ({ needs, page }: Spec, answer: string) =>
-  needs.has("dialogs")
-    ? [`answers.push((dialog) => dialog.${answer});`]
-    : [`${page}.once("dialog", (dialog) => dialog.${answer});`];
+const NETWORK = "network";
+const STATE = "storage";
+const REST = "the rest";
 
 export const STEPS = {
-  goto: step(GO, "goto {url}", ["goto /login"], {
-    spec: ({ url }, spec) => [`await ${spec.page}.goto(${printAddress(url, spec)});`],
-  }),
-  back: step(GO, "go back", ["go back"], {
-    spec: (_, { page }) => [`await ${page}.goBack();`],
-  }),
-  forward: step(GO, "go forward", ["go forward"], {
-    spec: (_, { page }) => [`await ${page}.goForward();`],
-  }),
-  reload: step(GO, "reload", ["reload"], {
-    acts: () => [{ ...onPage("reload"), timed: true }],
-  }),
-  click: step(MOUSE, "click {target:acted}", ["click button 'Save'"], {
-    acts: ({ target }) => [act(target, "clickable", "click")],
-  }),
-  "click at": step(
+  goto: step(GO, "goto|go_to|open|visit|navigate_to {url}", ["goto /login"]),
+  back: step(GO, "go_back", ["go back"]),
+  reload: step(GO, "reload|refresh|reload_the_page|refresh_the_page", ["reload"], () => [
+    { ...onPage("reload"), timed: true },
+  ]),
+  click: step(MOUSE, "click|click_on {target:acted}", ["click button 'Save'"], ({ target }) => [
+    act(target, "text", "click"),
+  ]),
+  "double click": step(
     MOUSE,
-    "click [{target:acted}] at {point}",
-    ["click canvas at 10, 20", "click at 10, 20"],
-    {
-      acts: ({ target, point }) => [
-        target === undefined
-          ? onPage("mouse.click", point.x, point.y)
-          : { ...act(target, "clickable", "click"), options: { position: point } },
-      ],
-    },
+    "double_click|dblclick {target:acted}",
+    ["double click first li"],
+    ({ target }) => [act(target, "text", "dblclick")],
   ),
-  "double click": step(MOUSE, "double click {target:acted}", ["double click first li"], {
-    acts: ({ target }) => [act(target, "clickable", "dblclick")],
-  }),
-  "right click": step(MOUSE, "right click {target:acted}", ["right click nth 2 li"], {
-    acts: ({ target }) => [{ ...act(target, "clickable", "click"), options: { button: "right" } }],
-  }),
-  hover: step(MOUSE, "hover {target:acted}", ["hover nav"], {
-    acts: ({ target }) => [act(target, "clickable", "hover")],
-  }),
-  drag: step(MOUSE, "drag {from:acted} to {to:acted}", ["drag #card to #done"], {
-    acts: ({ from, to }) => [act(from, "text", "dragTo", act(to, "text", "").on)],
-  }),
-  "scroll to": step(MOUSE, "scroll to {target:acted}", ["scroll to footer"], {
-    acts: ({ target }) => [act(target, "text", "scrollIntoViewIfNeeded")],
-  }),
-  scroll: step(MOUSE, "scroll to {edge}", ["scroll to bottom"], {
-    spec: ({ edge }, { page }) => [
-      `await ${page}.evaluate(() => window.scrollTo(0, ${edge === "top" ? "0" : "document.documentElement.scrollHeight"}));`,
-    ],
-  }),
-  wheel: step(MOUSE, "scroll {direction} [by {pixels}]", ["scroll down by 300px", "scroll down"], {
-    acts: ({ direction, pixels = WHEEL_PX }) => {
-      const [x, y] = DIRECTIONS[direction];
-      return [onPage("mouse.wheel", x * pixels, y * pixels)];
-    },
-  }),
+  hover: step(MOUSE, "hover|hover_over {target:acted}", ["hover nav"], ({ target }) => [
+    act(target, "text", "hover"),
+  ]),
+  drag: step(MOUSE, "drag {from:acted} to {to:acted}", ["drag #card to #done"], ({ from, to }) => [
+    act(from, "text", "dragTo", act(to, "text", "").on),
+  ]),
+  scroll: step(MOUSE, "scroll_to {edge}", ["scroll to bottom"]),
+  "scroll to": step(MOUSE, "scroll_to {target:acted}", ["scroll to footer"], ({ target }) => [
+    act(target, "text", "scrollIntoViewIfNeeded"),
+  ]),
   fill: step(
     FIELDS,
     "fill {field} with {value}",
     ["fill label 'Email' with 'a@b.c'", "fill 'Password' with secret 'PASSWORD'"],
-    {
-      acts: ({ field, value }) => [act(field, "field", "fill", writing(value))],
-    },
+    ({ field, value }) => [act(field, "field", "fill", writing(value))],
   ),
-  type: step(FIELDS, "type {value} [into {field}]", ["type 'ber' into 'City'", "type 'hello'"], {
-    acts: ({ value, field }) => [
+  type: step(
+    FIELDS,
+    "type|enter {value} [into|in {field}]",
+    ["type 'ber' into 'City'", "type 'hello'"],
+    ({ value, field }) => [
       field === undefined
         ? onPage("keyboard.type", writing(value))
         : act(field, "field", "pressSequentially", writing(value)),
     ],
-  }),
-  press: step(FIELDS, "press {key} [on {field}]", ["press Control+A on 'Email'", "press Enter"], {
-    acts: ({ key, field }) => [
+  ),
+  press: step(
+    FIELDS,
+    "press {key} [on|in {field}]",
+    ["press Control+A on 'Email'", "press Enter"],
+    ({ key, field }) => [
       field === undefined ? onPage("keyboard.press", key) : act(field, "field", "press", key),
     ],
-  }),
-  check: step(FIELDS, "check {field}", ["check 'I agree'"], {
-    acts: ({ field }) => [act(field, "field", "check")],
-  }),
-  uncheck: step(FIELDS, "uncheck {field}", ["uncheck 'I agree'"], {
-    acts: ({ field }) => [act(field, "field", "uncheck")],
-  }),
-  select: step(FIELDS, "select {options:texts} in {field}", ["select 'Blue' in label 'Color'"], {
-    acts: ({ options, field }) => [act(field, "field", "selectOption", sole(options))],
-  }),
-  upload: step(FIELDS, "upload {files:texts} to {field}", ["upload 'notes.txt' to label 'File'"], {
-    acts: ({ files: names, field }) => [act(field, "field", "setInputFiles", files(names))],
-  }),
-  focus: step(FIELDS, "focus {control:field}", ["focus 'Email'"], {
-    acts: ({ control }) => [act(control, "control", "focus")],
-  }),
-  clear: step(FIELDS, "clear {field}", ["clear 'Email'"], {
-    acts: ({ field }) => [act(field, "field", "clear")],
-  }),
-  wait: step(WAIT, "wait for {duration}", ["wait for 500ms"], {
-    spec: ({ duration }, { page }) => [`await ${page}.waitForTimeout(${duration});`],
-  }),
-  "wait for load": step(WAIT, "wait for load", ["wait for load"], {
-    spec: (_, { page }) => [`await ${page}.waitForLoadState("load");`],
-  }),
-  "wait for idle": step(WAIT, "wait for network idle", ["wait for network idle"], {
-    // Playwright advises against waiting for "networkidle"; the checks wait by themselves.
-    spec: (_, spec) => settledLines(spec),
-  }),
-  "wait for": step(
-    WAIT,
-    "wait for {assertion:awaited}",
-    ["wait for .spinner is hidden", "wait for h1", "wait for request to /api/items"],
-    {
-      spec: ({ assertion }, spec) => checkLines(assertion, spec),
+  ),
+  check: step(FIELDS, "check|tick {field}", ["check 'I agree'"], ({ field }) => [
+    act(field, "field", "check"),
+  ]),
+  uncheck: step(FIELDS, "uncheck|untick {field}", ["uncheck 'I agree'"], ({ field }) => [
+    act(field, "field", "uncheck"),
+  ]),
+  select: step(
+    FIELDS,
+    "select|select_option {options:texts} in|from {field}",
+    ["select 'Blue' in label 'Color'"],
+    ({ options, field }) => [act(field, "field", "selectOption", sole(options))],
+  ),
+  upload: step(
+    FIELDS,
+    "upload {files:texts} to {field}",
+    ["upload 'notes.txt' to label 'File'"],
+    ({ files, field }) => {
+      const all: readonly Argument[] = files.map((file) => ({ file }));
+      return [act(field, "field", "setInputFiles", sole(all))];
     },
   ),
-  expect: step(
-    WAIT,
-    "expect {assertion}",
-    ["expect h1 contains 'Docs'", "expect download 'report.csv'"],
-    {
-      // In a spec, several in a row are one group of checks.
-    },
+  clear: step(FIELDS, "clear {field}", ["clear 'Email'"], ({ field }) => [
+    act(field, "field", "clear"),
+  ]),
+  wait: step(WAIT, "wait_for|wait {duration}", ["wait for 500ms"]),
+  "wait for idle": step(WAIT, "wait_for network idle", ["wait for network idle"]),
+  "wait for": step(WAIT, "wait_for|wait_until {assertion:rest}", [
+    "wait for .spinner is hidden",
+    "wait for h1",
+    "wait for request to /api/items",
+  ]),
+  expect: step(WAIT, "expect|verify|assert {assertion:rest}", [
+    "expect h1 contains 'Docs'",
+    "expect download 'report.csv'",
+  ]),
+  "accept dialog": step(DIALOGS, "accept dialog [with {text}]", [
+    "accept dialog with 'yes'",
+    "accept dialog",
+  ]),
+  "switch to new tab": step(TABS, "switch_to new tab", ["switch to new tab"]),
+  "switch to tab": step(TABS, "switch_to tab {position}", ["switch to tab 1"]),
+  mock: setup(
+    NETWORK,
+    "mock {request} with {reply} [after {delay:duration}]",
+    [
+      "mock GET /api/users with 500",
+      "mock /api/users with '[]'",
+      "mock /api/users with 404 'gone'",
+      "mock **/app.js with file 'app.js'",
+      "mock /api/users with '[]' after 2s",
+    ],
+    ({ request, reply, delay }) => routed(request, { reply, delay }),
   ),
-  "accept dialog": step(
-    DIALOGS,
-    "accept dialog [with {text}]",
-    ["accept dialog with 'yes'", "accept dialog"],
-    {
-      spec: ({ text }, spec) => answered(spec, `accept(${text === undefined ? "" : js(text)})`),
-    },
+  har: setup(NETWORK, "use har {file:text}", ["use har 'shop.har'"]),
+  block: setup(NETWORK, "block {request}", ["block **/ads/**"], ({ request }) =>
+    routed(request, { reply: "blocked" }),
   ),
-  "dismiss dialog": step(DIALOGS, "dismiss dialog", ["dismiss dialog"], {
-    spec: (_, spec) => answered(spec, "dismiss()"),
-  }),
-  "switch to new tab": step(TABS, "switch to new tab", ["switch to new tab"], {}),
-  "switch to tab": step(TABS, "switch to tab {position}", ["switch to tab 1"], {}),
-  "close tab": step(TABS, "close tab", ["close tab"], {}),
-  ...AROUND_STEPS,
+  offline: step(NETWORK, "offline", ["offline"], () => [onPage("context().setOffline", true)]),
+  online: step(NETWORK, "online", ["online"], () => [onPage("context().setOffline", false)]),
+  cookie: setup(STATE, "set cookie {name:text} to {value:text}", ["set cookie 'theme' to 'dark'"]),
+  screenshot: step(
+    REST,
+    "screenshot|take_screenshot|take_a_screenshot [{name:text}] [of {target:acted}]",
+    ["screenshot 'menu' of nav", "screenshot"],
+  ),
 };

@@ -1,168 +1,198 @@
-import type { Base, Target } from "./ast.ts";
-import { isRole, NAMED, ROLES, TAGS } from "./elements.ts";
-import { made, quoted, type Reading, remembered, type Sentence } from "./reader.ts";
-import { selectors } from "./selectors.ts";
+import { quoted } from "../text.ts";
+import type { Base, Role, Target } from "./ast.ts";
+import { type Sentence, wordPattern } from "./reader.ts";
 
-/** The words that a target can begin with, for suggestions. */
-export const TARGET_WORDS: readonly string[] = [...TAGS, ...ROLES, ...NAMED];
+/** The ARIA roles of Playwright (WAI-ARIA 1.2). */
+const ROLES: ReadonlySet<string> = new Set(
+  (
+    "alert alertdialog application article banner blockquote button caption cell checkbox code columnheader " +
+    "combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form " +
+    "generic grid gridcell group heading img insertion link list listbox listitem log main marquee math meter " +
+    "menu menubar menuitem menuitemcheckbox menuitemradio navigation none note option paragraph presentation " +
+    "progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider " +
+    "spinbutton status strong subscript superscript switch tab table tablist tabpanel term textbox time timer " +
+    "toolbar tooltip tree treegrid treeitem"
+  ).split(" "),
+);
+const isRole = (word: string): word is Role => ROLES.has(word);
+
+/** HTML and common SVG elements: any other bare word is a typo, not a selector. */
+const TAGS: ReadonlySet<string> = new Set(
+  (
+    "a abbr address area article aside audio b base bdi bdo blockquote body br button canvas caption center cite code " +
+    "col colgroup data datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure font footer " +
+    "form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend li main " +
+    "map mark marquee math menu meta meter nav noscript object ol optgroup option output p param picture pre progress " +
+    "q rp rt ruby s samp script search section select slot small source span strong style sub summary sup svg table " +
+    "tbody td template textarea tfoot th thead time title tr track u ul var video wbr circle defs ellipse g line path " +
+    "polygon polyline rect text tspan use"
+  ).split(" "),
+);
+const isTag = (word: string) => TAGS.has(word.toLowerCase());
+
+const NAMED = ["text", "label", "placeholder", "alt", "title", "testid", "field", "frame"] as const;
+
+/** Words that end a target. */
+const STOPS =
+  "text|is|are|contains|containing|includes|equals|matches|exists|does|not|has|count|in|within|masking|with|to|into|from|on|at|level|under|and";
+const STOP = new RegExp(`^(?:${STOPS})(?![\\w-])`, "i");
 
 /** What a target is for: a check, a step, or around another one, where it may be a frame. */
 type Purpose = "check" | "step" | "around";
 
-/** Every way to read a target: `["first" | "last" | "nth" N] base ["containing" STR] ["in" target]`. */
-export const readTarget = (
-  sentence: Sentence,
-  at: number,
-  purpose: Purpose,
-): readonly Reading<Target>[] => TARGETS[purpose](sentence, at);
-
-const reader = (purpose: Purpose) =>
-  remembered((sentence: Sentence, start: number): readonly Reading<Target>[] => {
-    const readings = new Map<number, Reading<Target>>();
-    const add = (value: Target, at: number) => {
-      if (!readings.has(at)) readings.set(at, { value, at });
-    };
-    for (const { value: pick, at } of picks(sentence, start))
-      for (const { value: base, at: next } of bases(sentence, at, purpose)) {
-        if (base.kind === "frame" && purpose !== "around") {
-          const example = "button 'Pay' in frame 'Payment'";
-          sentence.fail(start, "an element, and then in frame and its name", { example });
-          continue;
-        }
-        const containing = sentence.end(next, /containing(?![\w-])/iy);
-        for (const { value: inner, at: end } of [
-          { value: {}, at: next },
-          ...made(containing === undefined ? [] : sentence.quoted(containing), (text) => ({
-            containing: text,
-          })),
-        ]) {
-          const value = { pick, base, ...inner };
-          add({ ...value, inside: undefined }, end);
-          const within =
-            base.kind === "frame" ? undefined : sentence.end(end, /in(?![\w-])\s*(?=\S)/iy);
-          if (within !== undefined)
-            for (const around of readTarget(sentence, within, "around"))
-              add({ ...value, inside: around.value }, around.at);
-        }
-      }
-    return [...readings.values()];
-  });
-
-const TARGETS = { check: reader("check"), step: reader("step"), around: reader("around") };
-
-function picks(sentence: Sentence, start: number): Reading<Target["pick"]>[] {
-  const all: Reading<Target["pick"]>[] = [{ value: undefined, at: start }];
-  const nth = sentence.take(start, /nth\s+([1-9]\d{0,5})(?![\w-])/iy);
-  if (nth !== undefined) return [{ value: Number(nth.found[1]), at: nth.at }];
-  if (/^nth\b/i.test(sentence.rest(start)))
-    return sentence.fail(sentence.skip(start + 3), "a position from 1 on after nth", {
-      example: "nth 2 li exists",
-      isSure: true,
+/** Reads `["first" | "last" | "nth" N] base ["containing" TEXT] ["in" target]`. */
+export function readTarget(sentence: Sentence, purpose: Purpose): Target | undefined {
+  const { at } = sentence;
+  sentence.take(/(?:the|an|a(?=\s+(?:first|second|last|nth|[a-z]+\s*['"“])))\s+/iy);
+  const pick = readPick(sentence);
+  if (pick === null) return undefined;
+  const base = readBase(sentence, purpose);
+  if (base === undefined) return undefined;
+  if (base.kind === "frame" && purpose !== "around")
+    return sentence.fail("an element, and then in frame and its name", {
+      at,
+      example: "button 'Pay' in frame 'Payment'",
     });
-  for (const pick of ["first", "last"] as const) {
-    const end = sentence.end(start, new RegExp(`${pick}(?![\\w-])`, "iy"));
-    if (end !== undefined) all.push({ value: pick, at: end });
-  }
-  return all;
+  const containing = sentence.try(() =>
+    sentence.take(wordPattern("containing|with_text")) === undefined
+      ? undefined
+      : sentence.quoted(),
+  );
+  const inside =
+    base.kind === "frame"
+      ? undefined
+      : sentence.try(() =>
+          sentence.take(/(?:in|inside|within)(?![\w-])\s*(?=[^\s\d])/iy) === undefined
+            ? undefined
+            : readTarget(sentence, "around"),
+        );
+  return { pick, base, ...(containing === undefined ? {} : { containing }), inside };
 }
 
-function bases(sentence: Sentence, at: number, purpose: Purpose): Reading<Base>[] {
-  if (sentence.text.charAt(at) === "`") {
-    const found = sentence.take(at, /`\s*([^`]*[^`\s])\s*`/y);
-    return found === undefined
-      ? sentence.fail(at, "a CSS selector between two backticks", { isSure: true })
-      : [{ value: { kind: "css", css: found.found[1] ?? "" }, at: found.at }];
+/** Null if a position is not valid. */
+function readPick(sentence: Sentence): Target["pick"] | null {
+  const nth = sentence.take(/(?:nth\s+([1-9]\d{0,5})|([1-9]\d{0,5})(?:st|nd|rd|th))(?![\w-])/iy);
+  if (nth !== undefined) return Number(nth[1] ?? nth[2]);
+  if (sentence.take(wordPattern("second")) !== undefined) return 2;
+  if (sentence.take(wordPattern("nth")) !== undefined) {
+    sentence.fail("a position from 1 on after nth", { isSure: true, example: "nth 2 li exists" });
+    return null;
   }
-  if (sentence.isString(at)) return quotedText(sentence, at, purpose);
-  const exactly = sentence.end(at, /exactly(?![\w-])/iy);
-  if (exactly !== undefined)
-    return made(sentence.quoted(exactly), (text) => ({ kind: "quoted", text, exact: true }));
-  const page = sentence.end(at, /page(?![\w-])/iy);
-  if (page !== undefined) return [{ value: { kind: "css", css: "body" }, at: page }];
-  return [...nouns(sentence, at), ...selectors(sentence, at)];
+  if (sentence.take(wordPattern("first")) !== undefined) return "first";
+  return sentence.take(wordPattern("last")) === undefined ? undefined : "last";
+}
+
+function readBase(sentence: Sentence, purpose: Purpose): Base | undefined {
+  if (sentence.rest.startsWith("`")) {
+    const css = sentence.take(/`\s*([^`]*[^`\s])\s*`/y)?.[1];
+    if (css !== undefined) return { kind: "css", css };
+    return sentence.fail("a CSS selector between two backticks", { isSure: true });
+  }
+  if (sentence.isString) return readQuoted(sentence, purpose);
+  if (sentence.take(wordPattern("exactly")) !== undefined) {
+    const text = sentence.quoted();
+    return text === undefined ? undefined : { kind: "quoted", text, exact: true };
+  }
+  if (sentence.take(wordPattern("page")) !== undefined) return { kind: "css", css: "body" };
+  return sentence.try(() => readNoun(sentence)) ?? readSelector(sentence);
 }
 
 /** `label 'Email'`, `button exactly 'Save'`, `heading 'News' level 2`, `link`. */
-function nouns(sentence: Sentence, at: number): Reading<Base>[] {
-  const word = sentence.take(at, /[A-Za-z][\w-]*(?=[\s'"“‘`]|$)/y);
-  if (word === undefined) return [];
-  const name = word.found[0].toLowerCase();
-  const noun = NAMED.find((kind) => kind === name) ?? (isRole(name) ? name : undefined);
-  const exactly = sentence.end(word.at, /exactly(?=\s*['"“‘])/iy);
-  const isQuoted = sentence.isString(exactly ?? word.at);
+function readNoun(sentence: Sentence): Base | undefined {
+  const { at } = sentence;
+  const word = sentence.take(/[A-Za-z][\w-]*(?=[\s'"“‘`]|$)/y)?.[0].toLowerCase();
+  if (word === undefined) return undefined;
+  const exact = sentence.take(/exactly(?=\s*['"“‘])/iy) !== undefined;
+  const { isString } = sentence;
+  const noun = nounOf(word, isString);
   if (noun === undefined) {
-    if (isQuoted)
-      sentence.fail(
-        at,
-        "a role (button, link, heading, textbox, …), text, label, placeholder, alt, title, testid or frame before a text in quotes",
-        { example: "button 'Save' is visible" },
-      );
-    return [];
+    if (!isString) return undefined;
+    return sentence.fail(
+      "a role (button, link, heading, textbox, …), text, label, placeholder, alt, title, testid or frame before a text in quotes",
+      { at, example: "button 'Save' is visible" },
+    );
   }
-  const texts: Reading<string | undefined>[] = isQuoted
-    ? sentence.quoted(exactly ?? word.at)
-    : [{ value: undefined, at: word.at }];
-  return texts.flatMap(({ value: text, at: end }) => {
-    const base = baseOf(noun, text, exactly !== undefined);
-    return base === undefined ? [] : withLevel(sentence, base, end);
-  });
+  const text = isString ? sentence.quoted() : undefined;
+  if (isString && text === undefined) return undefined;
+  if (noun === "field") return { kind: noun, text, exact };
+  if (isRole(noun)) return withLevel(sentence, { kind: "role", role: noun, name: text, exact });
+  if (text === undefined) return undefined;
+  return noun === "frame" ? { kind: noun, text } : { kind: noun, text, exact };
 }
 
-function baseOf(
-  noun: (typeof NAMED)[number] | Extract<Base, { kind: "role" }>["role"],
-  text: string | undefined,
-  exact: boolean,
-): Base | undefined {
-  switch (noun) {
-    case "field":
-      return { kind: noun, text, exact };
-    case "element":
-    case "frame":
-      return text === undefined ? undefined : { kind: noun, text };
-    case "text":
-    case "label":
-    case "placeholder":
-    case "alt":
-    case "title":
-    case "testid":
-      return text === undefined ? undefined : { kind: noun, text, exact };
-    default:
-      return { kind: "role", role: noun, name: text, exact };
-  }
+/** What a word before a text names. For an input or a select, its label is meant. */
+function nounOf(word: string, isBeforeText = true): (typeof NAMED)[number] | Role | undefined {
+  if (isBeforeText && (word === "input" || word === "select")) return "field";
+  if (isBeforeText && word === "image") return "img";
+  return NAMED.find((kind) => kind === word) ?? (isRole(word) ? word : undefined);
 }
 
-function withLevel(sentence: Sentence, base: Base, at: number): Reading<Base>[] {
-  const level = sentence.end(at, /level(?![\w-])/iy);
-  if (level === undefined || base.kind !== "role" || base.role !== "heading")
-    return [{ value: base, at }];
-  const found = sentence.take(level, /[1-6](?!\w)/y);
-  if (found === undefined)
-    return sentence.fail(level, "a level from 1 to 6", {
-      example: "heading 'News' level 2",
-      isSure: true,
-    });
-  return [{ value: { ...base, level: Number(found.found[0]) }, at: found.at }];
-}
-
-/** `'Save'`. As a text, `'.spinner' is hidden` would always pass, so what looks like CSS is refused. */
-function quotedText(sentence: Sentence, at: number, purpose: Purpose): Reading<Base>[] {
-  const [text] = sentence.quoted(at);
-  if (text === undefined) return [];
-  const { value } = text;
-  // A step on an element that is missing fails, so it takes what a check does not.
-  const isTag = value.length === 1 && TAGS.has(value) && purpose !== "step";
-  if (!QUOTED_CSS.test(value) && !isTag)
-    return [{ ...text, value: { kind: "quoted", text: value, exact: false } }];
-  if (purpose === "step" && !/^[a-z]/.test(value))
-    return [{ ...text, value: { kind: "css", css: value } }];
-  const css = /^[a-z]/.test(value) ? `\`${value}\` in backticks` : `${value} without quotes`;
-  return sentence.fail(at, `${css} for CSS, or text ${quoted(value)} for the text`, {
-    example: ".spinner is hidden",
+function withLevel(sentence: Sentence, base: Extract<Base, { kind: "role" }>): Base | undefined {
+  if (base.role !== "heading" || sentence.take(wordPattern("level")) === undefined) return base;
+  const level = sentence.take(/[1-6](?!\w)/y)?.[0];
+  if (level !== undefined) return { ...base, level: Number(level) };
+  return sentence.fail("a level from 1 to 6", {
     isSure: true,
+    example: "heading 'News' level 2",
   });
 }
-const QUOTED_CSS =
-  /^(?:img|h[1-6]|div|span|[uo]l|li|t[rdh]|svg|iframe)$|^(?:(?:(?:h[1-6]|div|span|p|ul|ol|li|input|button|section|form|table|nav|main)?(?:[.#][A-Za-z_][\w-]*)+|[a-z][a-z0-9-]*\[[\w-]+(?:[~|^$*]?=.*)?\]|\[[\w-]+(?:[~|^$*]?=.*)?\])(?::[a-z-]+(?:\([^)]*\))?)*(?:\s+(?:[>+~]\s+)?|$))+$/;
+
+/** `'Save'`. As a text, `'.spinner' is hidden` would always pass, so in a check what looks like CSS is refused. */
+function readQuoted(sentence: Sentence, purpose: Purpose): Base | undefined {
+  const { at } = sentence;
+  const text = sentence.quoted();
+  if (text === undefined) return undefined;
+  // A step on an element that is missing fails, so it takes what a check does not.
+  const isLoneLetter = text.length === 1 && isTag(text) && purpose !== "step";
+  // `'Save' button` is button 'Save'.
+  const noun = sentence.try(() => {
+    const word = sentence.take(/[a-z]+(?![\w-])/iy)?.[0].toLowerCase() ?? "";
+    const named = word === "text" ? undefined : nounOf(word);
+    return named === "field" || (named !== undefined && isRole(named)) ? named : undefined;
+  });
+  if (noun === "field") return { kind: noun, text, exact: false };
+  if (noun !== undefined && isRole(noun))
+    return { kind: "role", role: noun, name: text, exact: false };
+  if (!isQuotedCss(text) && !isLoneLetter) return { kind: "quoted", text, exact: false };
+  if (purpose === "step" && !/^[a-z]/.test(text)) return { kind: "css", css: text };
+  const css = /^[a-z]/.test(text) ? `\`${text}\` in backticks` : `${text} without quotes`;
+  return sentence.fail(`${css} for CSS, or text ${quoted(text)} for the text`, {
+    at,
+    isSure: true,
+    example: ".spinner is hidden",
+  });
+}
+
+/** What nobody writes as a text: the name of an element, a class, an id, an attribute. `index.html` is a text. */
+const LONE_TAG = /^(?:img|h[1-6]|div|span|[uo]l|li|t[rdh]|svg|iframe)$/;
+const QUOTED_PART =
+  /^(?:(?:h[1-6]|div|span|p|ul|ol|li|input|button|section|form|table|nav|main)?(?:[.#][A-Za-z_][\w-]*)+|(?:[a-z][a-z0-9-]*)?\[[\w-]+(?:[~|^$*]?=[^\]]*)?\])(?::[a-z-]+(?:\([^)]*\))?)*$/;
+const isQuotedCss = (text: string) =>
+  LONE_TAG.test(text) || text.split(/\s+(?:[>+~]\s+)?/).every((part) => QUOTED_PART.test(part));
+
+/** A selector without spaces: `li:nth-child(2)`, `.a.b`, `input[type=file]`. */
+const SELECTOR =
+  /(?:[A-Za-z][\w-]*|\*)?(?:[.#][A-Za-z_-][\w-]*|\[[^\]'"]*(?:'[^']*'|"[^"]*")?[^\]'"]*\]|::?[a-z-]+(?:\((?:[^()]|\([^()]*\))*\))?)*/iy;
+
+function readSelector(sentence: Sentence): Base | undefined {
+  const { at, text } = sentence;
+  if (!/[A-Za-z#.[*:]/.test(text.charAt(at)) || STOP.test(sentence.rest))
+    return sentence.fail("a target: CSS, a role and its name, or a text in quotes");
+  const css = sentence.take(SELECTOR)?.[0] ?? "";
+  if (css === "" || (/^[A-Za-z]\w*$/.test(css) && !isTag(css)))
+    return sentence.fail("an HTML element, a role, or a selector in backticks", { at });
+  const { rest } = sentence;
+  if (
+    /^(?:[>+~,](?!=)|[.#][A-Za-z])/.test(rest) ||
+    (!STOP.test(rest) && /^[\w-]+$/.test(css) && isTag(/^\w+/.exec(rest)?.[0] ?? ""))
+  )
+    return sentence.fail("backticks around a selector with spaces", {
+      ...{ at, isSure: true, example: "`main > .item` is visible" },
+    });
+  if (/^[[(\])=]/.test(text.slice(at + css.length)))
+    return sentence.fail("a CSS selector with balanced brackets and quotes", { at, isSure: true });
+  return { kind: "css", css };
+}
 
 /** A checkbox, radio button or switch. */
 export const isBox = ({ base }: Target) =>
@@ -177,6 +207,7 @@ export function describeTarget({ pick, base, containing, inside }: Target): stri
 }
 
 function describeBase(base: Base): string {
+  if (base.kind === "locator") return base.text;
   if (base.kind === "css") return /[\s'"]/.test(base.css) ? `\`${base.css}\`` : base.css;
   const exactly = "exact" in base && base.exact ? "exactly " : "";
   if (base.kind === "role") {

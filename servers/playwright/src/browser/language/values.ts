@@ -1,177 +1,294 @@
-import { parseTargetUrl } from "./address.ts";
-import type { FillValue, Reply, RequestPattern, StatusRange } from "./ast.ts";
-import { STOP } from "./elements.ts";
-import { made, quoted, type Slot } from "./reader.ts";
-import { patterned, printed } from "./slot-kinds.ts";
+import { parseTargetUrl } from "../address.ts";
+import { compiled } from "../text.ts";
+import {
+  ABSENCES,
+  type FillValue,
+  type NumberComparison,
+  type Reply,
+  type RequestPattern,
+  SEVERITIES,
+  STATES,
+  type State,
+  type StatusRange,
+  type Target,
+  type TextComparison,
+  TIMES,
+} from "./ast.ts";
+import { type Sentence, type Slot, wordPattern } from "./reader.ts";
+import { readTarget } from "./target.ts";
 
-export const fillValue: Slot<FillValue> = {
-  read(sentence, at) {
-    const secret = sentence.end(at, /secret(?![\w-])/iy);
-    const expected = "a text in quotes, or secret and its name";
-    if (secret === undefined) {
-      const text = sentence.string(at, expected);
-      return text === undefined ? [] : made([text], (value) => ({ text: value }));
-    }
-    const example = "fill label 'Password' with secret 'PASSWORD'";
-    const name = sentence.string(secret);
-    if (name === undefined) return [];
-    if (!/^[A-Za-z]\w{0,63}$/.test(name.value))
-      return sentence.fail(secret, "a name of letters, digits and _", { example, isSure: true });
-    return [{ ...name, value: { secret: name.value } }];
+/** What a pattern finds; `toValue` returns undefined for what is out of its limits. */
+const pattern = <Value>(
+  expected: string,
+  finds: RegExp,
+  toValue: (found: RegExpExecArray) => Value | undefined,
+): Slot<Value> => ({
+  read(sentence) {
+    const { at } = sentence;
+    // If a number is here that is not valid, that is what a message should say.
+    const isSure = /^[\d-]/.test(sentence.rest);
+    const found = sentence.take(finds);
+    return (found && toValue(found)) ?? sentence.fail(expected, { at, isSure });
   },
-  noun: "a text in quotes, or secret and its name",
-  print: (value) => ("secret" in value ? `secret ${quoted(value.secret)}` : quoted(value.text)),
+});
+
+/** One of some phrases; several can have the same meaning. */
+const oneOf = <Value>(phrases: Readonly<Record<string, Value>>): Slot<Value> => ({
+  read(sentence) {
+    for (const [phrase, value] of Object.entries(phrases))
+      if (sentence.take(wordPattern(phrase.replaceAll(" ", "_"))) !== undefined) return value;
+    for (const phrase of Object.keys(phrases))
+      sentence.fail(phrase.replace(/\|.*/, "").replaceAll("_", " "));
+    return undefined;
+  },
+});
+const same = <Name extends string>(names: readonly Name[]): Readonly<Record<string, Name>> =>
+  Object.fromEntries(names.map((name) => [name, name]));
+
+/** The name of an attribute or CSS property, in quotes or not. */
+const attribute: Slot<string> = {
+  read(sentence) {
+    const { at } = sentence;
+    const name = sentence.word("a name");
+    if (name === undefined || /^[A-Za-z_:-][\w:.-]*$/.test(name)) return name;
+    return sentence.fail("a name", { at, isSure: true });
+  },
 };
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
-export const duration: Slot<number> = patterned(
+function isKnown(test: () => unknown): boolean {
+  try {
+    test();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const text: Slot<string> = { read: (sentence) => sentence.quoted() };
+
+const texts: Slot<readonly string[]> = {
+  read(sentence) {
+    const all: string[] = [];
+    do {
+      const one = sentence.quoted();
+      if (one === undefined) return undefined;
+      all.push(one);
+    } while (sentence.take(/(?:,\s*(?:and\s+)?|and\s+)/iy) !== undefined);
+    return all;
+  },
+};
+
+const REGEX =
+  /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/y;
+
+/** A pattern between slashes, in RE2's syntax, which runs in linear time. */
+function readPattern(sentence: Sentence): Pick<TextComparison, "value" | "flags"> | undefined {
+  const { at } = sentence;
+  const example = "title matches /^Docs/i";
+  const [, value = "", flags = ""] = sentence.take(REGEX) ?? [];
+  if (value === "") return sentence.fail("a pattern between slashes", { example });
+  if (/[^imsu]/.test(flags))
+    return sentence.fail("only the flags i, m, s and u", { at, example, isSure: true });
+  // An exported pattern runs in JavaScript, which does not know RE2's (?i).
+  if (isKnown(() => compiled(value, flags)) && isKnown(() => new RegExp(value, flags)))
+    return { value, flags };
+  const both =
+    "a pattern that both JavaScript and RE2 support (no look-around and no back-references)";
+  return sentence.fail(both, { at, example, isSure: true });
+}
+
+const VERBS = [
+  ["is_not", "is", true],
+  ["is|equals|to_be", "is", false],
+  ["contains|includes|has_text|to_contain", "contains", false],
+  ["does_not_contain", "contains", true],
+  ["matches|to_match", "matches", false],
+  ["does_not_match", "matches", true],
+] as const;
+
+/** `contains 'x'`, `does not match /x/`, `is 'x'`. */
+const compare: Slot<TextComparison> = {
+  read(sentence) {
+    for (const [words, how, negated] of VERBS) {
+      if (sentence.take(wordPattern(words)) === undefined) continue;
+      if (how === "matches") {
+        const found = readPattern(sentence);
+        return found && { how, negated, ...found };
+      }
+      const value = sentence.quoted();
+      return value === undefined ? undefined : { how, value, flags: "", negated };
+    }
+    for (const word of ["contains", "is", "matches"]) sentence.fail(word);
+    return undefined;
+  },
+};
+
+/** Also `is empty`. */
+const compared: Slot<TextComparison> = {
+  read(sentence) {
+    const empty = sentence.take(/is\s+(not\s+)?empty(?![\w-])/iy);
+    if (empty === undefined) return compare.read(sentence);
+    return { how: "matches", value: "^\\s*$", flags: "", negated: empty[1] !== undefined };
+  },
+};
+
+/** Also a text alone. */
+const wanted: Slot<TextComparison> = {
+  read(sentence) {
+    if (!sentence.isString) {
+      const { at } = sentence;
+      return (
+        compare.read(sentence) ?? sentence.fail("a text in quotes, contains or matches", { at })
+      );
+    }
+    const value = sentence.quoted();
+    return value === undefined ? undefined : { how: "is", value, flags: "", negated: false };
+  },
+};
+
+const COUNTING = [
+  [/at\s+least|>=/iy, ">="],
+  [/at\s+most|<=/iy, "<="],
+  [/more\s+than|>/iy, ">"],
+  [/less\s+than|fewer\s+than|</iy, "<"],
+  [/=|exactly/iy, "="],
+] as const;
+const count: Slot<NumberComparison> = {
+  read(sentence) {
+    sentence.take(wordPattern("is"));
+    const how = COUNTING.find(([finds]) => sentence.take(finds) !== undefined)?.[1] ?? "=";
+    const digits = sentence.take(/(\d{1,9})(?![\w.])/y)?.[1];
+    return digits === undefined
+      ? sentence.fail("a whole number, or at least, at most and a number")
+      : { how, value: Number(digits) };
+  },
+};
+
+const fillValue: Slot<FillValue> = {
+  read(sentence) {
+    if (sentence.take(wordPattern("secret")) === undefined) {
+      const value = sentence.string("a text in quotes, or secret and its name");
+      return value === undefined ? undefined : { text: value };
+    }
+    const { at } = sentence;
+    const secret = sentence.string();
+    if (secret === undefined) return undefined;
+    if (/^[A-Za-z]\w{0,63}$/.test(secret)) return { secret };
+    const example = "fill label 'Password' with secret 'PASSWORD'";
+    return sentence.fail("a name of letters, digits and _", { at, example, isSure: true });
+  },
+};
+
+const duration = pattern(
   "a time such as 500ms or 2s, at most 10m",
-  /(\d+(?:\.\d+)?)\s*(ms|s|m)(?!\w)/iy,
-  ([, amount, unit = ""]) => {
-    const milliseconds = Number(amount) * (UNITS[unit.toLowerCase()] ?? Number.NaN);
+  /(\d+(?:\.\d+)?)\s*(?:(ms)|(s|sec|seconds?)|m|min|minutes?)(?!\w)/iy,
+  ([, amount, ms, s]) => {
+    const milliseconds = Number(amount) * (ms ? 1 : s ? 1_000 : 60_000);
     return milliseconds > 0 && milliseconds <= 600_000 ? milliseconds : undefined;
   },
-  (ms) =>
-    ms % 60_000 === 0 && ms > 60_000
-      ? `${ms / 60_000}m`
-      : ms % 1_000 === 0 || (ms > 1_000 && ms % 100 === 0)
-        ? `${ms / 1_000}s`
-        : `${ms}ms`,
 );
-
-const SIZES: Readonly<Record<string, number>> = { b: 1, kb: 1e3, mb: 1e6 };
-export const size = patterned(
-  "a size such as 500 kB or 2 MB",
-  /(\d+(?:\.\d+)?)\s*([a-z]+)(?!\w)/iy,
-  ([, amount, unit = ""]) => {
-    const bytes = Number(amount) * (SIZES[unit.toLowerCase()] ?? Number.NaN);
-    return bytes > 0 ? bytes : undefined;
-  },
-  (bytes) =>
-    bytes % 1e5 === 0
-      ? `${bytes / 1e6} MB`
-      : bytes % 100 === 0
-        ? `${bytes / 1e3} kB`
-        : `${bytes} B`,
-);
-
-export const range = patterned<StatusRange>(
+const range = pattern<StatusRange>(
   "a status such as 200 or 2xx",
   /([1-5])(\d\d|xx)(?!\w)/iy,
   ([, first = "", tail = ""]) =>
     tail.toLowerCase() === "xx"
       ? { from: Number(first) * 100, to: Number(first) * 100 + 99 }
       : { from: Number(first + tail), to: Number(first + tail) },
-  ({ from, to }) => (from === to ? String(from) : `${from / 100}xx`),
 );
 
-const globWord = (value: string) =>
-  /^[^\s'"“‘`]+$/.test(value) && !/[.,;]$/.test(value) ? value : quoted(value);
-
-const METHOD = /(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/y;
-export const request: Slot<RequestPattern> = {
-  read(sentence, at) {
-    const method = sentence.take(at, METHOD);
-    const start = method?.at ?? at;
-    const text = sentence.isString(start) ? sentence.string(start) : undefined;
-    const word = sentence.take(start, /[^\s'"“‘]\S*/y);
-    const glob = text?.value ?? (STOP.test(word?.found[0] ?? "") ? "" : word?.found[0]);
-    if (glob === undefined || glob === "")
-      return sentence.fail(start, "a URL pattern such as **/api/*");
-    return [{ value: { method: method?.found[1], glob }, at: text?.at ?? word?.at ?? start }];
+const request: Slot<RequestPattern> = {
+  read(sentence) {
+    const method = sentence.take(/(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/y)?.[1];
+    const { at } = sentence;
+    const glob = sentence.isString ? sentence.string() : sentence.take(/[^\s'"“‘]\S*/y)?.[0];
+    const isWord = /^(?:contains|has|status|with|by|is|in|to|within)$/i.test(glob ?? "");
+    if (glob === undefined || glob === "" || isWord)
+      return sentence.fail("a URL pattern such as **/api/*", { at });
+    return { method, glob };
   },
-  print: ({ method, glob }) => `${method === undefined ? "" : `${method} `}${globWord(glob)}`,
 };
 
-export const url: Slot<string> = {
-  read(sentence, at) {
-    const text = sentence.isString(at)
-      ? sentence.quoted(at)[0]
-      : made(sentence.word(at, "a URL, or a path on the same site"), (word) => word)[0];
-    if (text === undefined) return [];
-    if (!sentence.isString(at) && !/^(?:[a-z][a-z0-9+.-]*:|[/.?#])/i.test(text.value))
-      return sentence.fail(at, "a URL, or a path on the same site");
-    const parsed = parseTargetUrl(text.value, "http://localhost/");
-    return typeof parsed === "string"
-      ? sentence.fail(at, `an http or https URL, or a path (${parsed})`, { isSure: true })
-      : [text];
+const url: Slot<string> = {
+  read(sentence) {
+    const { at } = sentence;
+    const address = sentence.word("a URL, or a path on the same site") ?? "";
+    const isUrl = /^(?:[a-z][a-z0-9+.-]*:|[/.?#])/i.test(address);
+    if (!isUrl) return sentence.fail("a URL, or a path on the same site", { at });
+    const parsed = parseTargetUrl(address, "http://localhost/");
+    if (typeof parsed !== "string") return address;
+    return sentence.fail(`an http or https URL, or a path (${parsed})`, { at, isSure: true });
   },
-  print: (value) => (/^(?:https?:|\/)[^\s'"]*$/.test(value) ? value : quoted(value)),
 };
 
-export const reply: Slot<Extract<Reply, { readonly status: number }>> = {
-  noun: "a status, a text in quotes, or file and its name",
-  read(sentence, at) {
-    const status = sentence.take(at, /([2-5]\d\d)(?!\w)/y);
-    const next = status?.at ?? at;
-    const keyword = sentence.end(next, /file(?![\w-])/iy);
-    const start = keyword ?? next;
-    const text = sentence.isString(start) ? sentence.string(start) : undefined;
-    if (status === undefined && text === undefined)
-      return sentence.fail(
-        start,
-        "a status from 200 to 599, a text in quotes, or file and its name",
-      );
-    if (keyword !== undefined && text === undefined)
-      return sentence.fail(keyword, "a text in quotes");
-    const isFile = keyword !== undefined;
-    const value = {
-      status: Number(status?.found[1] ?? 200),
-      file: isFile ? text?.value : undefined,
-      body: isFile ? undefined : text?.value,
-    };
-    return [{ value, at: text?.at ?? next }];
+const reply: Slot<Extract<Reply, { readonly status: number }>> = {
+  read(sentence) {
+    const status = sentence.take(/([2-5]\d\d)(?!\w)/y)?.[1];
+    const isFile = sentence.take(wordPattern("file")) !== undefined;
+    if (!isFile && !sentence.isString && status !== undefined)
+      return { status: Number(status), body: undefined, file: undefined };
+    const expected = "a status from 200 to 599, a text in quotes, or file and its name";
+    const content = sentence.string(isFile ? "a text in quotes" : expected);
+    if (content === undefined) return undefined;
+    const code = Number(status ?? 200);
+    return isFile
+      ? { status: code, body: undefined, file: content }
+      : { status: code, body: content, file: undefined };
   },
-  print: ({ status, body, file }) =>
-    [
-      status === 200 && (body ?? file) !== undefined ? "" : status,
-      file === undefined ? "" : `file ${quoted(file)}`,
-      body === undefined ? "" : quoted(body),
-    ]
-      .filter((one) => one !== "")
-      .join(" "),
 };
 
-const MODIFIERS = ["Control", "Shift", "Alt", "Meta", "ControlOrMeta"];
-const KEYS = new Map(
-  [
-    ...["Enter", "Escape", "Tab", "Space", "Backspace", "Delete", "Insert", "Home", "End"],
-    ...["PageUp", "PageDown", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", ...MODIFIERS],
-  ].map((key) => [key.toLowerCase(), key]),
-);
-
-/** Keys as Playwright names them, alone or with modifiers. */
-function keyOf(text: string): string | undefined {
-  const parts = text.length === 1 ? [text] : text.split(/\+(?=.)/);
-  const named = parts.map((part) => {
-    const known = KEYS.get(part.toLowerCase());
-    if (known !== undefined || /^[!-~]$/.test(part)) return known ?? part;
-    const isKey = /^(?:F(?:[1-9]|1[0-2])|Key[A-Z]|Digit\d)$/i.test(part);
-    return isKey ? part.charAt(0).toUpperCase() + part.slice(1) : undefined;
-  });
-  const isModifier = (one: string | undefined) => MODIFIERS.some((modifier) => modifier === one);
-  const last = named.at(-1);
-  const isOne = last !== undefined && !(parts.length > 1 && isModifier(last));
-  return isOne && named.slice(0, -1).every(isModifier) ? named.join("+") : undefined;
-}
-export const key: Slot<string> = {
-  read(sentence, at) {
-    const expected = "a key such as Enter, Escape, ArrowDown or Control+A";
-    const text = sentence.take(at, /(["'])([^"']+|["'])\1(?=\s|$)|\S+/y);
-    const known = keyOf(text?.found[2] ?? text?.found[0] ?? "");
-    return known === undefined || text === undefined
-      ? sentence.fail(at, expected)
-      : [{ value: known, at: text.at }];
+const key: Slot<string> = {
+  read(sentence) {
+    const found = sentence.take(/(["'])([^"']+|["'])\1(?=\s|$)|\S+/y);
+    return found?.[2] ?? found?.[0] ?? sentence.fail("a key such as Enter or Control+A");
   },
-  print: printed,
 };
 
-/** Permissions that Chromium lets a test grant (Playwright, `BrowserContext.grantPermissions`). */
-export const PERMISSIONS: readonly string[] = (
-  "accelerometer ambient-light-sensor background-sync camera clipboard-read clipboard-write geolocation gyroscope " +
-  "local-fonts magnetometer microphone midi midi-sysex notifications payment-handler storage-access"
-).split(" ");
+const targetFor = (purpose: "check" | "step"): Slot<Target> => ({
+  read: (sentence) => readTarget(sentence, purpose),
+});
 
-/** Names of kept bases are file names: no separator, no dot at the beginning. */
-export const isBaseName = (name: string): boolean =>
-  /^[A-Za-z0-9][A-Za-z0-9 _.-]{0,79}$/.test(name) && !name.includes("..");
+const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
+/** The kinds of values in forms. */
+export const SLOTS = {
+  target: targetFor("check"),
+  /** One that a step uses. */
+  acted: targetFor("step"),
+  field: targetFor("step"),
+  ...{ text, texts, value: fillValue, compare, compared, wanted, number: count },
+  be: oneOf<boolean>({ "is not": true, "is|are|to_be|should_be": false }),
+  exists: oneOf<boolean>({ "exists|is_present": true, "does_not_exist|is_not_present": false }),
+  state: oneOf<State>({ ...same(STATE_NAMES), "displayed|shown": "visible" }),
+  page: oneOf<"title" | "url">({ "title|page_title": "title", "url|page_url": "url" }),
+  "common attribute": oneOf<string>(
+    same(["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"]),
+  ),
+  absence: oneOf(same(ABSENCES)),
+  severity: oneOf(same(SEVERITIES)),
+  time: oneOf(same(TIMES)),
+  ...{ range, request, url, reply, duration, key, attribute },
+  decimal: pattern("a number such as 0.1", /\d+(?:\.\d+)?(?![\w.])/y, ([digits]) => Number(digits)),
+  position: pattern("the tab's number, from 1 in the order of opening", /[1-9](?!\w)/y, ([digit]) =>
+    Number(digit),
+  ),
+  edge: oneOf<"top" | "bottom">(same(["top", "bottom"])),
+  /** The rest of the sentence: where it begins. */
+  rest: { read: (sentence) => sentence.at } satisfies Slot<number>,
+};
+
+type Value<Kind> = Kind extends keyof typeof SLOTS
+  ? (typeof SLOTS)[Kind] extends Slot<infer Read>
+    ? Read
+    : never
+  : never;
+type Named<Text extends string> = Text extends `${infer Name}:${infer Kind}`
+  ? { readonly [Key in Name]: Value<Kind> }
+  : { readonly [Key in Text]: Value<Text> };
+type Needed<Form extends string> = Form extends `${string}{${infer Name}}${infer Rest}`
+  ? Named<Name> & Needed<Rest>
+  : unknown;
+type Optional<Args> = { readonly [Key in keyof Args]: Args[Key] | undefined };
+/** The values that a form's slots read. */
+export type ArgsOf<Form extends string> =
+  Form extends `${infer Before}[${infer Part}]${infer After}`
+    ? Needed<Before> & Optional<Needed<Part>> & ArgsOf<After>
+    : Needed<Form>;

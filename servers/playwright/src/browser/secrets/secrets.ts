@@ -1,12 +1,19 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
-import { GUARD_SELECTOR, type Hidden, hiderOf, knownParts, PART_CHARS } from "./guard-engine.ts";
 
-/** Values that only the server knows: a step refers to one by name, and no answer contains it. */
+const PREFIX = "PW_SECRET_";
+const ORIGINS = "_ORIGINS";
+/** Shorter values are in almost every text; only the fields that they were written into are hidden. */
+const MIN_CHARS = 3;
+/** From this length on, values are also recognized as a part of a Base64 text, and in hexadecimal. */
+const LONG_CHARS = 8;
+
+/** Values that only the server knows: a step refers to one by name, and no answer or artifact contains it. */
 export class Secrets {
   readonly #values: ReadonlyMap<string, string>;
   readonly #origins: ReadonlyMap<string, readonly string[]>;
-  #encodings: readonly (readonly [string, string])[];
+  /** What is removed from texts, the longest first, so that no part of a longer one is left. */
+  readonly #forms: readonly (readonly [form: string, instead: string])[];
 
   /** @param origins where each may be used; a secret without origins works on every site. */
   constructor(
@@ -15,12 +22,11 @@ export class Secrets {
   ) {
     this.#values = new Map(values);
     this.#origins = origins;
-    const encodings = [...this.#values].flatMap(([name, value]) =>
-      value.length < 3
-        ? []
-        : [...new Set(encodingsOf(value))].map((text) => [text, `[secret ${name}]`] as const),
-    );
-    this.#encodings = longestFirst(encodings);
+    this.#forms = [...this.#values]
+      .flatMap(([name, value]) =>
+        [...new Set(encodingsOf(value))].map((form) => [form, `[secret ${name}]`] as const),
+      )
+      .sort(([a], [b]) => b.length - a.length);
   }
 
   /**
@@ -35,24 +41,26 @@ export class Secrets {
         : [],
     );
     const names = new Set(all.map(([name]) => name));
-    const isBinding = (name: string) =>
-      name.endsWith(ORIGINS) && names.has(name.slice(0, -ORIGINS.length));
+    const boundBy = (name: string) => {
+      const secret = name.endsWith(ORIGINS) ? name.slice(0, -ORIGINS.length) : undefined;
+      return secret !== undefined && names.has(secret) ? secret : undefined;
+    };
+    const origins = all.flatMap(([name, list]) => {
+      const secret = boundBy(name);
+      return secret === undefined ? [] : [[secret, originsOf(secret, list)] as const];
+    });
     return new Secrets(
-      all.filter(([name]) => !isBinding(name)),
-      new Map(
-        all
-          .filter(([name]) => isBinding(name))
-          .map(([name, list]) => [name.slice(0, -ORIGINS.length), originsOf(name, list)]),
-      ),
+      all.filter(([name]) => boundBy(name) === undefined),
+      new Map(origins),
     );
   }
 
-  get names(): readonly string[] {
-    return [...this.#values.keys()].sort();
+  get values(): readonly string[] {
+    return [...this.#values.values()];
   }
 
-  isBound(name: string): boolean {
-    return this.#origins.has(name);
+  get isEmpty(): boolean {
+    return this.#values.size === 0;
   }
 
   /** @throws ToolError `denied` if a secret is not allowed on a document's site. */
@@ -73,38 +81,37 @@ export class Secrets {
   value(name: string): string {
     const value = this.#values.get(name);
     if (value !== undefined) return value;
-    const { names } = this;
+    const names = [...this.#values.keys()].sort().join(", ");
     throw new ToolError(
       "not_found",
-      `There is no secret ${name}; ${names.length === 0 ? "none is set" : `available: ${names.join(", ")}`}.`,
+      `There is no secret ${name}; ${names === "" ? "none is set" : `available: ${names}`}.`,
       { hint: `Set the environment variable ${PREFIX}${name} of this server.`, code: "secret" },
     );
   }
 
-  /** Removes secrets, and passwords in URLs, from a text. */
-  redact(text: string): string {
+  /** Removes secrets, and passwords in URLs, from a text. Call it before a text is cut. */
+  readonly redact = (text: string): string => {
     let clean = text;
-    for (const [encoding, instead] of this.#encodings) clean = clean.replaceAll(encoding, instead);
+    for (const [form, instead] of this.#forms) clean = clean.replaceAll(form, instead);
     return clean.replace(/(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@"'<>]*@/gi, "$1[credentials]@");
+  };
+
+  /** An error for the caller without secrets; internal errors are not shown. */
+  redactError(error: unknown): unknown {
+    if (!(error instanceof ToolError)) return error;
+    const { message, data, kind } = error;
+    const clean = this.redactIn({ message, data });
+    return new ToolError(kind, clean.message, { ...error, data: clean.data, cause: error.cause });
   }
 
-  /** Whether there are any. */
-  get isUsed(): boolean {
-    return this.#values.size > 0;
-  }
-
-  /** Whether there is nothing to remove. */
-  get isEmpty(): boolean {
-    return this.#encodings.length === 0;
+  /** A JSON value without secrets in its texts; the places of artifacts are this server's own. */
+  redactIn<Value>(value: Value): Value {
+    if (value === undefined) return value;
+    return JSON.parse(JSON.stringify(value), (key, one) =>
+      typeof one === "string" && key !== "path" && key !== "uri" ? this.redact(one) : one,
+    );
   }
 }
-
-/** A JSON value with every text in it redacted; numbers stay. */
-export const redactedIn = <Value>(value: Value, redact: (text: string) => string): Value =>
-  JSON.parse(JSON.stringify(value), (_key, one) => (typeof one === "string" ? redact(one) : one));
-
-const PREFIX = "PW_SECRET_";
-const ORIGINS = "_ORIGINS";
 
 function originsOf(name: string, list: string): string[] {
   return list
@@ -120,26 +127,19 @@ function originsOf(name: string, list: string): string[] {
     });
 }
 
-/** Longest first, so that no part of a longer one is left. */
-const longestFirst = (all: readonly (readonly [string, string])[]) =>
-  all.toSorted(([a], [b]) => b.length - a.length);
-
 /** The forms of a value in a URL, in JSON, in HTML, in a header. */
-export function encodingsOf(value: string): string[] {
-  const json = JSON.stringify(value).slice(1, -1);
+function encodingsOf(value: string): string[] {
+  const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+  const html = Object.entries(escapes).reduce((text, [a, b]) => text.replaceAll(a, b), value);
   return [
     value,
-    json,
+    JSON.stringify(value).slice(1, -1),
     encodeURIComponent(value),
-    encodeURIComponent(value).replace(/%20/g, "+"),
+    encodeURIComponent(value).replaceAll("%20", "+"),
     new URLSearchParams([["", value]]).toString().slice(1),
-    value
-      .replace(/&/g, "&amp;")
-      .replace(/</g, "&lt;")
-      .replace(/>/g, "&gt;")
-      .replace(/"/g, "&quot;"),
+    html,
     ...(value.length < LONG_CHARS ? [Buffer.from(value).toString("base64")] : binaryFormsOf(value)),
-  ].filter((text) => text.length >= 3);
+  ].filter((form) => form.length >= MIN_CHARS);
 }
 
 /** Hexadecimal, and Base64 of a text that contains the value, as in `Authorization: Basic`: three ways to align it. */
@@ -150,177 +150,39 @@ function binaryFormsOf(value: string): string[] {
       .toString("base64")
       .slice(Math.ceil((before * 4) / 3), Math.floor(((before + bytes.length) * 4) / 3)),
   );
-  const forUrls = aligned.map((one) => one.replaceAll("+", "-").replaceAll("/", "_"));
+  const forUrls = aligned.map((form) => form.replaceAll("+", "-").replaceAll("/", "_"));
   return [bytes.toString("hex"), ...aligned, ...forUrls];
 }
 
-/** Shorter secrets would be found in almost every text; only the fields that they were written into are hidden. */
-const MIN_CHARS = 3;
-/** Secrets of this length are recognized wherever they appear, also in a run that does not write them. */
-const LONG_CHARS = 8;
-/** Characters in a row of a hexadecimal or Base64 form that count as a part: for four characters of the secret. */
-const BINARY_PART_CHARS = 8;
-const MAX_KNOWN = 300_000;
-
-/**
- * The secrets of one run or session. Once a step has written a secret, everything that leaves the run has neither it
- * nor four characters of it in a row.
- */
+/** The secrets in one run or session, where the model's own code and a secret never meet. */
 export class SecretsInRun {
-  /** Also those that were not written yet. */
   readonly all: Secrets;
-  readonly #known: string[];
-  /** By the names of the written secrets: the text of the pages just before. */
-  readonly #written = new Map<string, string>();
+  #isInUse = false;
   #ranCode = false;
-  /** What replaces the short values of fields, once a secret was written in pieces too short to be recognized. */
-  pieces: string | undefined;
-  #hidden: readonly Hidden[] = [];
-  #hide = (text: string) => text;
 
-  /** @param known texts that the model itself wrote: hiding parts of them would confirm guesses. */
-  constructor(all: Secrets, known: readonly string[]) {
+  constructor(all: Secrets) {
     this.all = all;
-    this.#known = [...known];
-    this.#update();
   }
 
-  know(texts: readonly string[]): void {
-    this.#known.push(...texts);
-    this.#update();
+  /** Whether a step writes one, or has written one. */
+  get isInUse(): boolean {
+    return this.#isInUse;
   }
 
-  /**
-   * From now on, parts of this secret are hidden, too.
-   *
-   * @throws ToolError `denied` if the model's own code could read it.
-   */
-  written(name: string, before: string): void {
-    this.#refuseAfterCode();
-    if (this.#written.has(name)) return;
-    this.#written.set(name, before);
-    this.#update();
+  /** @throws ToolError `denied` if code of the model ran, which could read what is written later. */
+  use(): void {
+    if (this.#ranCode)
+      throw failure(
+        "secret",
+        "This run or session evaluated code, or had a mock with a page or script, so it cannot use secrets.",
+        { hint: "That code could read them. Leave it out, or open another session for them." },
+      );
+    this.#isInUse = true;
   }
 
-  #refuseAfterCode(): void {
-    if (!this.#ranCode) return;
-    throw failure(
-      "secret",
-      "A mock gave this run a page, script or style sheet, so it cannot use secrets.",
-      { hint: "Mock data only, or leave the secret out: the code of a mock could read it." },
-    );
-  }
-
-  hasWritten(name: string): boolean {
-    return this.#written.has(name);
-  }
-
-  get isWritten(): boolean {
-    return this.#written.size > 0;
-  }
-
-  get hidden(): readonly Hidden[] {
-    return this.#hidden;
-  }
-
-  /** Asks to run the model's code in a page: once it ran, no secret is written, and once one is written, none runs. */
+  /** Asks to run the model's code in a page. */
   allowCode(): boolean {
-    const isAllowed = !this.isWritten;
-    this.#ranCode ||= isAllowed;
-    return isAllowed;
-  }
-
-  /** A text of the page as checks may see it. */
-  readonly seen = (text: string): string => (this.all.isUsed ? this.redact(text) : text);
-
-  redact(text: string): string {
-    return this.#hide(this.all.redact(text.replace(GUARD_SELECTOR, "[guard]")));
-  }
-
-  /** In JSON, also one value a line, parts of secrets are removed from its texts only: keys would make it unreadable. */
-  redactFile(text: string): string {
-    const whole = this.all.redact(text.replace(GUARD_SELECTOR, "[guard]"));
-    if (!this.isWritten) return whole;
-    return (
-      hiddenIn(whole, this.#hide, 2) ??
-      whole
-        .split("\n")
-        .map((line) => hiddenIn(line, this.#hide) ?? this.#hide(line))
-        .join("\n")
-    );
-  }
-
-  redactIn<Value>(value: Value): Value {
-    return redactedIn(value, (text) => this.redact(text));
-  }
-
-  /** An error without secrets; internal errors are not shown. */
-  redactError(error: unknown): unknown {
-    if (!(error instanceof ToolError)) return error;
-    const { message, data } = this.redactIn({ message: error.message, data: error.data });
-    return new ToolError(error.kind, message, { ...error, data, cause: error.cause });
-  }
-
-  get isEmpty(): boolean {
-    return this.all.isEmpty;
-  }
-
-  #update(): void {
-    this.#hidden = this.all.names.flatMap((name) => {
-      const value = this.all.value(name);
-      const before = this.#written.get(name);
-      const instead = `[secret ${name}]`;
-      const forms = [...new Set(encodingsOf(value).map((form) => form.toLowerCase()))];
-      // A site may show what another run has written; then only the whole is certain to be the secret.
-      if (before === undefined)
-        return value.length < LONG_CHARS
-          ? []
-          : forms.map((form) => ({ instead, forms: [form], size: form.length, known: [] }));
-      if (value.length < MIN_CHARS) return [];
-      const binary =
-        value.length < LONG_CHARS ? [] : binaryFormsOf(value).map((form) => form.toLowerCase());
-      const texts = [OWN_WORDS, ...this.#known, before]
-        .join("\n")
-        .slice(0, MAX_KNOWN)
-        .toLowerCase();
-      // The whole in a text makes none of its parts known.
-      const other = forms.reduce((rest, form) => rest.replaceAll(form, "\n"), texts);
-      const partly = (some: readonly string[], size: number) =>
-        some.length === 0
-          ? []
-          : [{ instead, forms: some, size, known: knownParts(some, size, other) }];
-      return [
-        ...partly(
-          forms.filter((form) => !binary.includes(form)),
-          Math.min(PART_CHARS, value.length),
-        ),
-        ...partly(binary, BINARY_PART_CHARS),
-      ];
-    });
-    this.#hide = hiderOf(this.#hidden);
-  }
-}
-
-/** The words of our own sentences: to hide a part of one would tell that the secret contains it. */
-const OWN_WORDS = `nothing matches element elements match the first with status matched requests request response body
-  headers header value attribute class style text title message dialog console error errors warning uncaught in page
-  field holds secret not read only Enter Tab Escape function keys are pressed fill or clear it protect pressed could
-  copy selectors compare contains part XPath component name by its role shows dragged dropped anywhere wait within
-  visible hidden enabled disabled checked focused empty count exists missing snapshot heading button textbox link
-  paragraph generic main navigation list listitem checkbox radio combobox option img alert level assertion failed
-  passed download downloads finished running cookie localStorage screenshot there none different found
-  action timed out expected different write guard another last line nth covered disabled closed tab opened frame`;
-
-/** A JSON text with its texts hidden; undefined if it is none. */
-function hiddenIn(
-  text: string,
-  hide: (text: string) => string,
-  indent?: number,
-): string | undefined {
-  if (!/^\s*[{[]/.test(text)) return undefined;
-  try {
-    return JSON.stringify(redactedIn(JSON.parse(text), hide), undefined, indent);
-  } catch {
-    return undefined;
+    this.#ranCode ||= !this.#isInUse;
+    return !this.#isInUse;
   }
 }

@@ -1,6 +1,5 @@
-import { accessSync, constants, lstatSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
 import { basename, join } from "node:path";
 import { ensureDirectory } from "@refmcp/boundary";
 
@@ -15,6 +14,13 @@ export function diskProblem(error: unknown): string | undefined {
 /** An artifact is not kept, for the reason in its message. */
 export class NotKept extends Error {}
 
+interface FolderOptions {
+  /** Why the folder could not be created. */
+  readonly problem?: string | undefined;
+  /** Removes secrets from a text. */
+  readonly redact?: ((text: string) => string) | undefined;
+}
+
 /**
  * The folder of one run. A file that cannot be written is left out, with a note: it must not cost the verdict. Nothing
  * of it stays, since half an artifact is useless and may show a secret.
@@ -22,35 +28,32 @@ export class NotKept extends Error {}
 export class RunFolder {
   readonly id: string;
   readonly path: string;
-  readonly #note: string | undefined;
-  readonly #problem: string | undefined;
+  readonly #options: FolderOptions;
   readonly #lost: { readonly name: string; readonly reason: string }[] = [];
 
-  /**
-   * @param note about the place of all runs.
-   * @param problem why the folder could not be created.
-   */
-  constructor(path: string, note?: string, problem?: string) {
+  constructor(path: string, options: FolderOptions = {}) {
     this.id = basename(path);
     this.path = path;
-    this.#note = note;
-    this.#problem = problem;
+    this.#options = options;
   }
 
   get isUsable(): boolean {
-    return this.#problem === undefined;
+    return this.#options.problem === undefined;
   }
 
-  /** Writes a file, for this user only; false if that was not possible. */
+  /** Writes a file, for this user only, without secrets if it is a text; false if that was not possible. */
   write(name: string, data: string | Uint8Array): Promise<boolean> {
-    return this.keep(name, (path) => writeFile(path, data, { mode: 0o600 }));
+    const { redact } = this.#options;
+    const content = typeof data === "string" ? (redact?.(data) ?? data) : data;
+    return this.keep(name, (path) => writeFile(path, content, { mode: 0o600 }));
   }
 
   /** Calls `write` for a file of this name; false if the disk refused it, or if it threw `NotKept`. */
   async keep(name: string, write: (path: string) => Promise<unknown>): Promise<boolean> {
     const path = join(this.path, name);
     try {
-      if (this.#problem !== undefined) throw new NotKept(this.#problem);
+      const { problem } = this.#options;
+      if (problem !== undefined) throw new NotKept(problem);
       await write(path);
       return true;
     } catch (error) {
@@ -70,39 +73,13 @@ export class RunFolder {
       return `${names.join(", ")} (${reason})`;
     });
     const note = `not kept in ${this.path}: ${lost.join(", ")}; --output-dir chooses another folder`;
-    return [
-      ...(this.#note === undefined ? [] : [this.#note]),
-      ...(lost.length === 0 ? [] : [note]),
-    ];
+    return lost.length === 0 ? [] : [note];
   }
 
   /** Starts a new list of what was not kept. */
   forget(): void {
     this.#lost.length = 0;
   }
-}
-
-/** Where runs are kept, and a note if that is not the usual place. */
-export interface RunsPlace {
-  readonly folder: string;
-  readonly note?: string;
-}
-
-/**
- * The folder for all runs: the usual one, or one for temporary files if the usual one cannot be written, as in the home
- * directory of another user. It exists afterwards. Call it once, before any process writes or lists runs.
- */
-export function runsPlace(usual: string): RunsPlace {
-  const problem = problemOf(usual);
-  if (problem === undefined) return { folder: usual };
-  const temporary = join(
-    tmpdir(),
-    `refmcp-playwright-${process.getuid?.() ?? userInfo().username}`,
-  );
-  // Then each run says what was not kept, and why.
-  if (problemOf(temporary) !== undefined || !isPrivate(temporary)) return { folder: usual };
-  const note = `artifacts are in ${temporary}, since ${usual} cannot be written (${problem}); --output-dir chooses another folder`;
-  return { folder: temporary, note };
 }
 
 /** Creates a folder if it is missing; returns why that failed or why it is not writable, or undefined. */
@@ -114,14 +91,6 @@ export function problemOf(folder: string): string | undefined {
   } catch (error) {
     return diskProblem(error) ?? String(error);
   }
-}
-
-/** Whether nobody else owns or can change a folder: in a shared one, another user may have created it first. */
-function isPrivate(folder: string): boolean {
-  const stat = lstatSync(folder);
-  const isOurs =
-    process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o077) === 0);
-  return stat.isDirectory() && isOurs;
 }
 
 /** A name that is safe in a file name: lower-case letters, digits and hyphens. */

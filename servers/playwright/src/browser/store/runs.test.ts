@@ -3,7 +3,7 @@ import { mkdir, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { folderOf } from "../../../test/session.ts";
-import { shownArtifact } from "../verdict/report.ts";
+import { shownArtifact } from "../run/report.ts";
 import { RETENTION, RunStore } from "./runs.ts";
 
 let folder: string;
@@ -30,7 +30,6 @@ describe("the store of runs", () => {
   it("keeps the documented number and size", () => {
     expect(RETENTION).toEqual({
       runs: 50,
-      bytes: 500_000_000,
       milliseconds: 7 * 24 * 60 * 60 * 1_000,
     });
   });
@@ -39,15 +38,6 @@ describe("the store of runs", () => {
     const store = new RunStore({ folder }, { ...RETENTION, runs: 3 });
     for (let n = 0; n < 7; n++) await ended(store);
     expect(await store.ids()).toHaveLength(3);
-  });
-
-  it("keeps a limited number of bytes, and always the newest run", async () => {
-    const store = new RunStore({ folder }, { ...RETENTION, bytes: 2_500 });
-    for (let n = 0; n < 5; n++) await ended(store, 1_000);
-    expect((await store.ids()).length).toBeLessThanOrEqual(2);
-    const other = new RunStore({ folder: await folderOf("large") }, { ...RETENTION, bytes: 10 });
-    const id = await ended(other, 1_000);
-    expect(await other.ids()).toEqual([id]);
   });
 
   it("deletes runs after the retention time", async () => {

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type Dirent, existsSync } from "node:fs";
-import { lstat, open, readdir, readFile, rm, rmdir, utimes } from "node:fs/promises";
+import { lstat, readdir, readFile, rm, rmdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
-import { problemOf, RunFolder, type RunsPlace } from "./disk.ts";
+import { problemOf, RunFolder } from "./disk.ts";
 
 export interface Artifact {
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Artifact {
 /** `file`: the client is on this machine and opens the file; `pw`: it reads our resource. */
 export type LinkScheme = "file" | "pw";
 
-export const RETENTION = { runs: 50, bytes: 500_000_000, milliseconds: 7 * 24 * 3_600_000 };
+export const RETENTION = { runs: 50, milliseconds: 7 * 24 * 3_600_000 };
 
 /** The part of a test's report that is needed to repeat it; bare quoted texts are as they were resolved. */
 export interface Done {
@@ -34,9 +34,6 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/;
 /** An unfinished run that changed this recently may still belong to another process. */
 const RECENT_MS = 2 * 3_600_000;
 const REPORT = "report.json";
-/** The ends of the names of a captured page's files. */
-export const CAPTURE = ".capture.json";
-export const CAPTURE_PICTURE = ".capture.png";
 const SWEEP_MS = 2_000;
 
 const MIME: Readonly<Record<string, string>> = {
@@ -45,7 +42,6 @@ const MIME: Readonly<Record<string, string>> = {
   json: "application/json",
   har: "application/json",
   zip: "application/zip",
-  webm: "video/webm",
   txt: "text/plain",
   md: "text/markdown",
   html: "text/html",
@@ -61,22 +57,24 @@ export const isText = (mimeType: string) => /^(?:text\/|application\/json)/.test
 /** The folder with the artifacts of runs, one folder per run; deletes old ones. */
 export class RunStore {
   readonly folder: string;
-  readonly #note: string | undefined;
   readonly #retention: typeof RETENTION;
   readonly #links: LinkScheme;
   readonly #live = new Set<string>();
   #sweeping: Promise<unknown> = Promise.resolve();
   #sweepSoon: NodeJS.Timeout | undefined;
 
-  constructor({ folder, note }: RunsPlace, retention = RETENTION, links: LinkScheme = "file") {
+  constructor(
+    { folder }: { readonly folder: string },
+    retention = RETENTION,
+    links: LinkScheme = "file",
+  ) {
     this.folder = folder;
-    this.#note = note;
     this.#retention = retention;
     this.#links = links;
   }
 
   /** Creates a run's folder, accessible only to this user; where that fails, the run keeps nothing. */
-  async begin(): Promise<RunFolder> {
+  async begin(redact?: (text: string) => string): Promise<RunFolder> {
     const time = new Date()
       .toISOString()
       .replace(/[-:]|\.\d+Z/g, "")
@@ -84,24 +82,21 @@ export class RunStore {
     const id = `${time}-${randomBytes(4).toString("hex")}`;
     const path = join(this.folder, id);
     this.#live.add(id);
-    return new RunFolder(path, this.#note, problemOf(path));
-  }
-
-  /** The folder of a run that another process began. */
-  resume(id: string): RunFolder {
-    const path = join(this.folder, id);
-    return new RunFolder(path, this.#note, problemOf(path));
+    return new RunFolder(path, { problem: problemOf(path), redact });
   }
 
   /** The newest run with an artifact of this name; undefined if there is none. */
   async newestWith(name: string): Promise<string | undefined> {
-    const found = await Promise.all(
-      (await this.ids()).map(async (id) => {
-        const stat = await lstat(join(this.folder, id, name)).catch(() => undefined);
-        return stat === undefined ? [] : [{ id, changed: stat.mtimeMs }];
-      }),
-    );
-    return found.flat().sort((a, b) => b.changed - a.changed)[0]?.id;
+    return (await this.#byChange(name))[0]?.id;
+  }
+
+  /** The runs that have an entry of this name, by its last change: names only have a resolution of one second. */
+  async #byChange(name: string): Promise<{ readonly id: string; readonly changed: number }[]> {
+    const runs = (await this.ids()).map(async (id) => {
+      const stat = await lstat(join(this.folder, id, name)).catch(() => undefined);
+      return stat === undefined ? [] : [{ id, changed: stat.mtimeMs }];
+    });
+    return (await Promise.all(runs)).flat().sort((a, b) => b.changed - a.changed);
   }
 
   /** Prevents another process from deleting a long run. */
@@ -174,52 +169,28 @@ export class RunStore {
     const all = await this.artifacts(id);
     const found = all.find((one) => one.name === name);
     if (found !== undefined) return found;
-    throw new ToolError(
-      "not_found",
-      `The run ${id} has no artifact ${JSON.stringify(name.slice(0, 80))}.`,
-      {
-        hint: `It has ${all.map((one) => one.name).join(", ") || "none"}.`,
-      },
-    );
-  }
-
-  /** The report of a run, of whichever kind. */
-  async report<Report extends object>(id: string): Promise<Partial<Report>> {
-    const { path } = await this.artifact(id, REPORT);
-    return JSON.parse(await readFile(path, "utf8"));
+    const shown = JSON.stringify(name.slice(0, 80));
+    throw new ToolError("not_found", `The run ${id} has no artifact ${shown}.`, {
+      hint: `It has ${all.map((one) => one.name).join(", ") || "none"}.`,
+    });
   }
 
   /** @throws ToolError `not_found`; `invalid` for a run of another kind. */
   async done(id: string): Promise<Done["done"] & Pick<Done, "url">> {
-    const { url, done } = await this.report<Done>(id);
+    const { path } = await this.artifact(id, REPORT);
+    const { url, done }: Partial<Done> = JSON.parse(await readFile(path, "utf8"));
     if (url !== undefined && done !== undefined) return { url, ...done };
-    throw new ToolError(
-      "invalid",
-      `The run ${id} is not a run of one test, so it cannot be repeated or exported.`,
-    );
+    throw new ToolError("invalid", `The run ${id} is not a run of one test.`);
   }
 
   /** @throws ToolError `too_large` with the path, if it is too large to send. */
-  async readWhole(artifact: Artifact, max: number): Promise<Buffer> {
+  async read(artifact: Artifact, max: number): Promise<Buffer> {
     if (artifact.bytes <= max) return readFile(artifact.path);
     const message = `${artifact.name} is ${sized(artifact.bytes)}; the limit is ${sized(max)}.`;
     throw new ToolError("too_large", message, { hint: `The file is ${artifact.path}.` });
   }
 
-  /** The beginning of an artifact, up to `max` bytes. */
-  async read(artifact: Artifact, max: number): Promise<Buffer> {
-    if (artifact.bytes <= max) return readFile(artifact.path);
-    const handle = await open(artifact.path);
-    try {
-      const buffer = Buffer.alloc(max);
-      const { bytesRead } = await handle.read(buffer, 0, max, 0);
-      return buffer.subarray(0, bytesRead);
-    } finally {
-      await handle.close();
-    }
-  }
-
-  /** Deletes runs that are too old, too many or too large together; never one in progress. */
+  /** Deletes runs that are too old or too many; never one in progress. */
   sweep(now = Date.now()): Promise<string[]> {
     const swept = this.#sweeping.catch(() => undefined).then(() => this.#sweep(now));
     this.#sweeping = swept;
@@ -229,39 +200,20 @@ export class RunStore {
   async #sweep(now: number): Promise<string[]> {
     const deleted: string[] = [];
     let runs = 0;
-    let bytes = 0;
-    // Sorted by modification time, because names only have a resolution of one second.
-    const times = await Promise.all(
-      (await this.ids()).map(async (id) => {
-        const stat = await lstat(join(this.folder, id)).catch(() => undefined);
-        return { id, changed: stat?.mtimeMs };
-      }),
-    );
-    for (const { id, changed } of times.sort((a, b) => (b.changed ?? 0) - (a.changed ?? 0))) {
+    for (const { id, changed } of await this.#byChange(".")) {
       const folder = join(this.folder, id);
-      if (changed === undefined || this.#live.has(id)) continue;
+      if (this.#live.has(id)) continue;
       runs += 1;
-      bytes += await bytesOf(folder);
       const age = now - changed;
       const finished = existsSync(join(folder, REPORT));
       if (!finished && age < RECENT_MS) continue;
-      const { runs: maxRuns, bytes: maxBytes, milliseconds } = this.#retention;
-      if (age <= milliseconds && runs <= maxRuns && (bytes <= maxBytes || runs === 1)) continue;
+      const { runs: maxRuns, milliseconds } = this.#retention;
+      if (age <= milliseconds && runs <= maxRuns) continue;
       await rm(folder, { recursive: true, force: true });
       deleted.push(id);
     }
     return deleted;
   }
-}
-
-async function bytesOf(folder: string): Promise<number> {
-  let sum = 0;
-  for (const entry of await entriesOf(folder)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) sum += await bytesOf(path);
-    else sum += (await lstat(path).catch(() => undefined))?.size ?? 0;
-  }
-  return sum;
 }
 
 const entriesOf = (folder: string): Promise<Dirent[]> =>

@@ -1,0 +1,113 @@
+import type { Act, Expectation, PlaywrightAction, PlaywrightCheck } from "./ast.ts";
+import { type CHECKS, ELEMENTS, type ElementRow, RECORDS, type RecordRow } from "./checks.ts";
+import { STEPS, type StepRow } from "./steps.ts";
+import type { ArgsOf } from "./values.ts";
+
+/** Every check and action: the name of its row, and the values of the slots in its sentence. */
+type Parsed<Rows extends Record<string, { readonly form: string }>> = {
+  [Kind in keyof Rows]: { readonly kind: Kind } & ArgsOf<Rows[Kind]["form"]>;
+}[keyof Rows];
+/** Steps with an assertion: the rest of their sentences. */
+type Claim = "expect" | "wait for";
+export type Check = Parsed<typeof CHECKS> | PlaywrightCheck;
+export type Action =
+  | Exclude<Parsed<typeof STEPS>, { kind: Claim }>
+  | { readonly kind: Claim; readonly assertion: Assertion }
+  | PlaywrightAction;
+export type CheckOf<Kind extends Check["kind"]> = Extract<Check, { kind: Kind }>;
+
+export interface Assertion {
+  readonly text: string;
+  readonly negated: boolean;
+  readonly check: Check;
+  readonly within: number | undefined;
+}
+
+export interface Step {
+  readonly text: string;
+  readonly action: Action;
+}
+
+export interface Script {
+  readonly steps: readonly Step[];
+  readonly assertions: readonly Assertion[];
+}
+
+/** The checks that Playwright's `expect` runs on a page or an element; the others use what the run recorded. */
+export type ElementCheck = CheckOf<keyof typeof ELEMENTS | "playwright">;
+export type RecordCheck = CheckOf<keyof typeof RECORDS>;
+export const isElementCheck = (check: Check): check is ElementCheck =>
+  check.kind in ELEMENTS || check.kind === "playwright";
+
+/** Whether a check runs once, after the page has settled: absence is trivially true at first. */
+export function isLate(one: Check): boolean {
+  if (isElementCheck(one)) return one.kind === "no target";
+  const row: RecordRow = RECORDS[one.kind];
+  return row.isLate === true;
+}
+
+const NEGATIVE: ReadonlySet<string> = new Set(["toBeHidden", "toBeDisabled", "toBeEmpty"]);
+
+/**
+ * Whether a check that passes is repeated once the page has settled: the negation of a check and a count can be true
+ * only because the page is not complete yet.
+ */
+export function isRepeated({ check: one, negated }: Assertion): boolean {
+  if (isLate(one)) return false;
+  if (one.kind === "count") return true;
+  if (one.kind === "existence") return one.exists === negated;
+  if (!isElementCheck(one)) return negated;
+  const { not, matcher } = expectationOf(one, negated);
+  return not || NEGATIVE.has(matcher) || matcher === "toHaveCount";
+}
+
+const OPPOSITES: Readonly<Record<string, string>> = {
+  toBeVisible: "toBeHidden",
+  toBeHidden: "toBeVisible",
+  toBeEnabled: "toBeDisabled",
+  toBeDisabled: "toBeEnabled",
+};
+
+/** The assertion in Playwright's terms. */
+export function expectationOf(one: ElementCheck, negated: boolean): Expectation {
+  if (one.kind === "playwright")
+    return { ...one.expectation, not: one.expectation.not !== negated };
+  const row: Pick<ElementRow, "expect"> = ELEMENTS[one.kind];
+  const { not = false, matcher, ...plan } = row.expect(one);
+  // `toBeHidden` instead of `not.toBeVisible`, which is idiomatic.
+  const opposite = not === negated ? undefined : OPPOSITES[matcher];
+  return { ...plan, not: opposite === undefined && not !== negated, matcher: opposite ?? matcher };
+}
+
+const rowOf = (kind: keyof typeof STEPS): StepRow => STEPS[kind];
+
+/** The calls of Playwright's API for a step; undefined for one that has none. */
+export function actsOf(action: Action): readonly Act[] | undefined {
+  if (action.kind === "playwright") return [action.act];
+  return rowOf(action.kind).acts?.(action);
+}
+
+const isSetup = (action: Action): boolean =>
+  action.kind !== "playwright" && rowOf(action.kind).isSetup === true;
+
+export const secretsOf = ({ steps }: Script): string[] =>
+  steps.flatMap(({ action }) => {
+    if (action.kind === "playwright")
+      return action.act.args.flatMap((one) =>
+        typeof one === "object" && "secret" in one ? [String(one.secret)] : [],
+      );
+    return "value" in action && typeof action.value === "object" && "secret" in action.value
+      ? [action.value.secret]
+      : [];
+  });
+
+/** How many steps at the beginning are setup steps, which run before the page is opened. */
+export function setupLength(steps: readonly Step[]): number {
+  const first = steps.findIndex(({ action }) => !isSetup(action));
+  return first < 0 ? steps.length : first;
+}
+
+export const checksOf = ({ steps, assertions }: Script): Check[] => [
+  ...steps.flatMap(({ action }) => ("assertion" in action ? [action.assertion.check] : [])),
+  ...assertions.map(({ check }) => check),
+];

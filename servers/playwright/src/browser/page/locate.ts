@@ -1,0 +1,43 @@
+import type { Frame, Locator, Page } from "playwright";
+import type { Chain, Meaning, Target } from "../language/ast.ts";
+import { chainOf, isChain } from "../language/locator.ts";
+
+/** A planned locator on a page. */
+export function locatorOf(page: Page, { calls }: Chain): Locator {
+  let on: object = page;
+  for (const { name, args } of calls)
+    on = Object(
+      Reflect.apply(
+        Reflect.get(on, name),
+        on,
+        args.map((one) => withLocators(page, one)),
+      ),
+    );
+  if (!isLocator(on)) throw new TypeError("the plan's last call returns no locator");
+  return on;
+}
+
+const isLocator = (value: object): value is Locator => "waitFor" in value;
+
+/** An argument, and the options in it, with locators in place of chains. */
+function withLocators(page: Page, one: unknown): unknown {
+  if (isChain(one)) return locatorOf(page, one);
+  if (typeof one !== "object" || one === null || one instanceof RegExp) return one;
+  return Object.fromEntries(
+    Object.entries(one).map(([name, value]) => [name, withLocators(page, value)]),
+  );
+}
+
+export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
+  locatorOf(page, chainOf(target, meaning));
+
+export const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
+
+/** The name of a frame for a target; empty if it has none. */
+export async function frameName(frame: Frame): Promise<string> {
+  const element = await frame.frameElement().catch(() => undefined);
+  const name = element?.evaluate((one) =>
+    String(["title", "name", "id"].map((key) => Object(one).getAttribute(key)).find(Boolean) ?? ""),
+  );
+  return (await name?.catch(() => "")) ?? "";
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { page } from "../../../test/lab.ts";
+import { site } from "../../../test/session.ts";
+import { makeTester, type TestTester } from "../../../test/testers.ts";
+
+let lab: TestTester;
+let url: string;
+beforeAll(async () => {
+  lab = await makeTester({ stepMs: 3_000 });
+  url = (
+    await site({
+      "/": page(`<main><h1>Orders</h1>
+        <button aria-label="Close">×</button><button>Save draft</button><button>Save all</button>
+        <button>Send</button><a href="#x">Help</a><label>Email <input></label><p>Plain words</p>
+        <ul><li>A <input type="checkbox"></li><li>B</li></ul></main>
+        <form aria-label="Pay"><button>Pay now</button></form>
+        <iframe title="Card" srcdoc="<button>Confirm</button><input placeholder='Number'>"></iframe>
+        <iframe srcdoc="<button>Nameless</button>"></iframe>`),
+      "/none": page("<h1>None</h1>"),
+    })
+  ).url;
+});
+afterAll(() => lab.close());
+
+describe("a miss says what is there instead", () => {
+  it.concurrent.each([
+    [
+      "click button 'Sav draft'",
+      "nothing matches button 'Sav draft'; the nearest: button 'Save draft'",
+    ],
+    ["click link 'Close'", "nothing matches link 'Close'; the nearest: button 'Close'"],
+    ["click link 'News'", "nothing matches link 'News'; the nearest: link 'Help'"],
+    ["click 'Clsoe'", "nothing matches 'Clsoe'; the nearest: button 'Close'"],
+    ["click 'Close'", "nothing matches 'Close'; the nearest: button 'Close'"],
+    ["fill 'Emial' with 'a'", "nothing matches 'Emial'; the nearest: textbox 'Email'"],
+    [
+      "fill field 'Postal code' with 'a'",
+      "nothing matches field 'Postal code'; the nearest: textbox 'Email', textbox 'Number' in frame 'Card'",
+    ],
+    [
+      "click button 'Confirm'",
+      "nothing matches button 'Confirm'; the nearest: button 'Confirm' in frame 'Card'",
+    ],
+    [
+      "fill 'Number' with '1'",
+      "nothing matches 'Number'; the nearest: textbox 'Number' in frame 'Card'",
+    ],
+    [
+      "click 'Confirm' in frame 'Crad'",
+      "nothing matches 'Confirm' in frame 'Crad'; the nearest: button 'Confirm' in frame 'Card'",
+    ],
+    ["click `.none`", "nothing matches .none"],
+    ["click nth 9 li", "nothing matches nth 9 li: li matches 2 elements"],
+    ["click li containing 'C'", "nothing matches li containing 'C'"],
+    [
+      "click link 'Help' in form 'Play'",
+      "nothing matches link 'Help' in form 'Play': there is no form 'Play'",
+    ],
+  ])("%s", async (step, reason) => {
+    const { failed_step } = await lab.run({ url, steps: [step] });
+    expect(failed_step).toBe(`${step}: ${reason}`);
+  });
+
+  it("in an assertion, too", async () => {
+    const assertions = ["button 'Clsoe' is visible within 300ms"];
+    const { assertions: checks } = await lab.run({ url, assertions });
+    expect(checks[0]?.actual).toContain("the nearest: button 'Close'");
+  });
+});

@@ -1,0 +1,1 @@
+import "./settle.test.ts";

@@ -1,0 +1,55 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AROUND, FILE, formsSite, STEPS } from "../../../test/forms.ts";
+import type { Site } from "../../../test/lab.ts";
+import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { parseStep } from "../language/parse.ts";
+import { STEPS as FORMS } from "../language/steps.ts";
+
+let site: Site;
+let lab: TestTester;
+let file: string;
+beforeAll(async () => {
+  site = await formsSite();
+  lab = await makeTester({ stepMs: 50_000 });
+  file = join(lab.folder, "notes.txt");
+  await writeFile(file, '{"log":{"entries":[]}}\n');
+});
+afterAll(async () => {
+  await lab?.close();
+  await site?.close();
+});
+
+describe("every form of a step", () => {
+  it.each([
+    ["around the page", AROUND, ["home.png"]],
+    ["on the page", STEPS, ["home-1.png", "home-menu.png"]],
+  ] as const)("%s has its effect", async (_, forms, pictures) => {
+    const steps = forms
+      .flatMap((form) => [...form.steps, `expect ${form.effect} within 50s`])
+      .map((text) => text.replace(FILE, file));
+    const report = await lab.run({ url: site.url, steps, evidence: ["screenshot"] });
+    expect(report.failed_step).toBeUndefined();
+    const kept = report.artifacts?.map(({ name }) => name) ?? [];
+    expect(kept).toEqual(expect.arrayContaining([...pictures]));
+    expect(JSON.stringify(report)).not.toContain("hunter2");
+  });
+
+  it.each([
+    [["fill h1 with 'x'"], "Element is not an <input>"],
+    [["check h1"], "Not a checkbox or radio button"],
+    [["select 'Red' in h1"], "Element is not a <select> element"],
+    [["go back", "go back"], "there is no page to go back to"],
+    [["click link"], "link matches 2 elements. Choose one: link 'Docs' (<a "],
+  ])("%j reports why it fails", async (steps, reason) => {
+    const { failed_step } = await lab.run({ url: site.url, steps });
+    expect(failed_step).toContain(reason);
+  });
+
+  it("is in these tables", () => {
+    const sentences = [...AROUND, ...STEPS].flatMap(({ steps }) => steps);
+    const kinds = new Set<string>(sentences.map((text) => parseStep(text).action.kind));
+    expect(Object.keys(FORMS).filter((kind) => !kinds.has(kind))).toEqual([]);
+  });
+});

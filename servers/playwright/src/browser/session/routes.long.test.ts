@@ -1,1 +1,0 @@
-import "./routes.test.ts";

@@ -1,1 +1,0 @@
-import "./settled.test.ts";

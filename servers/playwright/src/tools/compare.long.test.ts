@@ -1,1 +1,0 @@
-import "./compare.test.ts";

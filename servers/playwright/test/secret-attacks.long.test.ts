@@ -1,3 +1,0 @@
-import { testSecretAttacks } from "./secret-attacks.ts";
-
-testSecretAttacks();
