@@ -53,9 +53,7 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
       [0, 1].map(() => talk.recorder.request("tools/list")),
     );
     const names = listAt(first, "result", "tools").map(({ name }) => name);
-    expect(names).toEqual(
-      [...Object.keys(GOOD_CALLS), "probe_careless", "probe_fail"].sort(),
-    );
+    expect(names).toEqual([...Object.keys(GOOD_CALLS), "probe_careless", "probe_fail"].sort());
     expect(second?.result).toEqual(first?.result);
   });
 

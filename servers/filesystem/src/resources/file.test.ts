@@ -76,9 +76,7 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
     expect(listed.filter((one) => one.includes("large.bin"))).toEqual([]);
     await expect(client.readResource({ uri })).rejects.toThrow("?tail=200");
     const { contents } = await client.readResource({ uri: `${uri}?tail=2` });
-    expect(contents).toEqual([
-      { uri: `${uri}?tail=2`, mimeType: "text/csv", text: "one\ntwo\n" },
-    ]);
+    expect(contents).toEqual([{ uri: `${uri}?tail=2`, mimeType: "text/csv", text: "one\ntwo\n" }]);
     for (const tail of ["0", "-1", "x", "100000"])
       await expect(client.readResource({ uri: `${uri}?tail=${tail}` })).rejects.toThrow(
         "1 to 10,000",
