@@ -29,9 +29,7 @@ export const moves = {
   source: z
     .string()
     .optional()
-    .describe(
-      "A path, or a glob for many, for example *.jpg: each *, **, ? and [a-z] of it is $1, $2 …",
-    ),
+    .describe("A path, or a glob for many, for example *.jpg: each *, **, ? and [a-z] is $1, $2 …"),
   destination: z
     .string()
     .optional()
