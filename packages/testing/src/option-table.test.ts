@@ -63,7 +63,7 @@ describe("checkOptionTable", () => {
     ],
     [
       { a: { type: "integer", min: 2, default: 1, description } },
-      'a: the default is "1"; it takes an integer of at least 2',
+      'a: the default is "1"; it takes an integer (at least 2)',
     ],
     [
       { a: { type: "integer", default: 1.5, description } },

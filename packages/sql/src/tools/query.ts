@@ -1,4 +1,4 @@
-import { JsonText } from "@refmcp/boundary/answer";
+import { JsonText, ToolError } from "@refmcp/boundary/answer";
 import { toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
@@ -47,8 +47,14 @@ export const queryTool = (kind: Kind) =>
     output: queryOutput,
     async run({ max_rows: maxRows, timeout_ms: timeoutMs, ...question }, databases, call) {
       const { budget, signal } = call;
-      return new JsonText(
-        await readPage(databases, { ...question, maxRows, timeoutMs, budget, signal }),
-      );
+      try {
+        return new JsonText(
+          await readPage(databases, { ...question, maxRows, timeoutMs, budget, signal }),
+        );
+      } catch (error) {
+        if (error instanceof ToolError && error.kind === "timeout")
+          call.log("warning", error.message);
+        throw error;
+      }
     },
   });

@@ -36,7 +36,11 @@ export default tool({
       return answerContent(
         await answerFrom(web, distinct, question, { max_length, max_age }, call),
       );
-    const part = { signal: call.signal, budget: Math.floor(call.budget / distinct.length) };
+    const part = {
+      signal: call.signal,
+      budget: Math.floor(call.budget / distinct.length),
+      log: (level: "warning", message: string) => call.log(level, message),
+    };
     const outcomes = await eachPage(distinct, call, (url) =>
       fetchPage(web, { url, max_length, max_age }, part),
     );

@@ -20,11 +20,12 @@ export interface FetchRequest {
   readonly max_age: number;
 }
 
-/** The limits of an answer. */
+/** The limits of an answer, and the client's log. */
 interface CallBudget {
   readonly signal: AbortSignal;
   /** Characters. */
   readonly budget: number;
+  log(level: "warning", message: string): void;
 }
 
 /** The result of a fetch: a piece of a page, a page's metadata, or a file that is not text. */
@@ -44,13 +45,17 @@ const FRAME_CHARS = 800;
 export async function fetchPage(
   web: Web,
   request: FetchRequest,
-  { signal, budget }: CallBudget,
+  call: CallBudget,
 ): Promise<FetchResult> {
+  const { signal, budget } = call;
   const { format, raw, selector, section, start_index: start = 0 } = request;
   const { include_links: includeLinks = true } = request;
   // Later pieces come from the same download as the first, however old it is.
   const age = start > 0 ? {} : { maxAgeMs: request.max_age * 1_000 };
-  const snapshot = await web.get(request.url, { signal, ...age });
+  const snapshot = await web.get(request.url, { signal, ...age }).catch((error: unknown) => {
+    if (error instanceof ToolError && error.kind === "denied") call.log("warning", error.message);
+    throw error;
+  });
   if (format === "metadata") {
     if (raw || section !== undefined)
       throw new ToolError("invalid", "raw and section do not work with format metadata.", {
