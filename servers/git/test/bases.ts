@@ -48,7 +48,6 @@ export const EVERYTHING: Base = {
     { tool: "git_log", args: { path: "src/app.ts", lines: "1,3" } },
     { tool: "git_log", args: { path: "src/util.ts", lines: "let" } },
     { tool: "git_blame", args: { path: "src/app.ts", start_line: 2 } },
-    { tool: "git_list_refs", args: { kind: "tags", revision: "feature" } },
     ...["login", "locked", "ssh"].map((remote) => ({ tool: "git_fetch", args: { remote } })),
     { tool: "git_push", args: { remote: "ssh" } },
     // What a kept process, its configuration and its refs answer.
