@@ -48,6 +48,8 @@ export interface DiffText {
   readonly facts: string;
 }
 
+/** Of a patch or a file, which is in memory as a whole. */
+export const MAX_READ_BYTES = 32 * 1024 * 1024;
 /** The byte of the patch, or the file of the list, that comes next. */
 const position = z.object({ digest: z.string(), at: z.int().min(0) });
 
@@ -96,7 +98,7 @@ export async function diff(
     commit !== undefined && isShallow(repository) && `${SHALLOW}; its first commits add every file`,
     isPatch && totalOf(files),
     page.cut > 0 && `${counted(page.cut, "very long line")} cut`,
-    isCut && "only the first 64 MiB",
+    isCut && "only the first 32 MiB",
     cursor !== undefined && `continue with cursor "${cursor}" or narrow with paths`,
   ].filter(Boolean);
   const body = isPatch ? page.text : [totalOf(files), page.text].join("\n").trimEnd();
@@ -124,7 +126,7 @@ async function readDiff(
     const all = [...command, ...how, ...which, "--", ...paths];
     // The first commit of a history shows all of its files as new.
     const config = [["log.showRoot", "true"]] as const;
-    const result = await repository.run(all, { env, config });
+    const result = await repository.run(all, { env, config, maxBytes: MAX_READ_BYTES });
     await checkRevisions(repository, result, revisions, "compare");
     return result;
   };

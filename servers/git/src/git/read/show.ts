@@ -5,7 +5,7 @@ import { checked, objectOf, refuseAmbiguous } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted, fittingLines, linesAt, pathText, records, textOf } from "../run/text.ts";
 import { indented } from "./commits.ts";
-import { type DiffQuery, type DiffText, diff } from "./diff.ts";
+import { type DiffQuery, type DiffText, diff, MAX_READ_BYTES } from "./diff.ts";
 
 interface ShowQuery extends Omit<DiffQuery, "between" | "commit" | "tool"> {
   readonly revision: string;
@@ -35,13 +35,13 @@ export async function show(
 }
 
 /**
- * What a revision names, and its content (of at most 64 MiB), from one process. The name is passed on stdin.
+ * What a revision names, and its content (of at most 32 MiB), from one process. The name is passed on stdin.
  *
  * @throws ToolError `bad_revision`, `ambiguous_name`, `missing_object`
  */
 async function readObject(repository: Repository, revision: string) {
   const input = `${checked(revision)}\n`;
-  const result = await repository.run(["cat-file", "--batch"], { input });
+  const result = await repository.run(["cat-file", "--batch"], { input, maxBytes: MAX_READ_BYTES });
   refuseAmbiguous(result.stderr);
   const { stdout } = result;
   const start = stdout.indexOf(10) + 1;
@@ -125,7 +125,7 @@ async function showFile(
   const rest = isRest ? `; continue with cursor "${cursor}"` : "";
   const long = shown.filter(({ isCut }) => isCut).length;
   const cut = long > 0 ? `; ${counted(long, "very long line")} cut` : "";
-  const most = object.size > content.length ? "; only the first 64 MiB" : "";
+  const most = object.size > content.length ? "; only the first 32 MiB" : "";
   const range =
     shown.length === 0 ? "no lines in this range" : `lines ${start.line + 1} to ${last}`;
   const body = `Blob: ${oid}\n${shown.map(({ text }) => text).join("\n")}`;
