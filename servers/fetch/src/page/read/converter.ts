@@ -14,7 +14,7 @@ import { ConversionError, type WorkerLimits, WorkerPool } from "./workers.ts";
 /** Pages: converting takes time linear in their size, and a long one does not need much more than a second. */
 const PAGES: WorkerLimits = { max: 3, maxMs: 20_000, maxMb: 512, isKept: true };
 /** PDFs and Office documents: no page waits for them. */
-export const DOCUMENTS: WorkerLimits = { max: 2, maxMs: 15_000, maxMb: 512, isKept: false };
+export const DOCUMENTS: WorkerLimits = { max: 2, maxMs: 30_000, maxMb: 512, isKept: false };
 /** Longer pages leave one process free, so that short ones need not wait for them. */
 const LONG_CHARS = 300_000;
 
