@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import * as z from "zod";
-import { toolOutline } from "../../core/src/bind/outline.ts";
+import { outlineOf } from "../../core/src/bind/outline.ts";
 import { problemsOf } from "./portable.ts";
 
 const LIST = {
@@ -15,8 +15,19 @@ const LIST = {
   },
 };
 
-const schemasOf = (input: z.ZodObject) =>
-  toolOutline({ ...LIST, effect: "read", input, run: () => "" }).schemas;
+const schemasOf = (input: z.ZodObject) => {
+  const { tools } = outlineOf({
+    ...LIST,
+    packageName: "things",
+    version: "1.0.0",
+    instructions: "",
+    options: {},
+    tools: [{ ...LIST, effect: "read", input, run: () => "" }],
+    open: () => undefined,
+  });
+  const [{ schemas } = { schemas: { inputSchema: { type: "object" as const } } }] = tools;
+  return schemas;
+};
 
 /** The problems of a tool with this argument. */
 const problemsWith = (list: z.ZodType) =>

@@ -14,10 +14,9 @@ import type { Tool, ToolOutline } from "../define/tool.ts";
 /** The outline of a server, for its bundle; serializable as JSON. */
 export function outlineOf(server: AnyServer): Outline {
   const { options: _, open: _open, ready: _ready, close: _close, views: _views, ...rest } = server;
-  const { tools, moreTools, resources = [], prompts = [], ...facts } = rest;
+  const { tools, resources = [], prompts = [], ...facts } = rest;
   return {
     ...facts,
-    ...(moreTools === undefined ? {} : { moreTools: { option: moreTools.option } }),
     tools: tools.map(toolOutline),
     prompts: prompts.map(listedPrompt),
     resources: resources.map(resourceOutline),
@@ -32,7 +31,7 @@ export function alreadyLoaded<Context, Table extends OptionTable>(
   return lazyServer(outline, server.options, () => Promise.resolve(server));
 }
 
-export function toolOutline({ input, output, run: _, ...facts }: Tool<never>): ToolOutline {
+function toolOutline({ input, output, run: _, ...facts }: Tool<never>): ToolOutline {
   return {
     ...facts,
     schemas: {

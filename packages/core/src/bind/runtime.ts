@@ -4,13 +4,13 @@ import { crypto } from "@refmcp/boundary/crypto";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import type { LazyServer, Outline, ServerDefinition } from "../define/server.ts";
-import type { Tool, ToolFacts, ToolOutline } from "../define/tool.ts";
+import type { ToolFacts, ToolOutline } from "../define/tool.ts";
 import type { Listener } from "../engine/service.ts";
 import type { Log } from "../log.ts";
 import { ClientRoots } from "./roots.ts";
 
 /** What a server runs with, in addition to its definition. */
-export interface RuntimeParts<Context, Table extends OptionTable> {
+export interface RuntimeParts<Table extends OptionTable> {
   readonly options: OptionValues<Table> & CommonOptionValues;
   readonly allowed: DirectoryAllowlist;
   readonly log: Log;
@@ -18,8 +18,6 @@ export interface RuntimeParts<Context, Table extends OptionTable> {
   readonly env?: NodeJS.ProcessEnv | undefined;
   /** Signs state that is sent through clients; processes with the same clients share the key. Default: a new key. */
   readonly stateKey?: Uint8Array | undefined;
-  /** Tools that an option added, and how they are listed. */
-  readonly moreTools?: readonly { readonly tool: Tool<Context>; readonly outline: ToolOutline }[];
 }
 
 /**
@@ -41,7 +39,7 @@ export class Runtime<Context, Table extends OptionTable> {
   };
   /** The tools that these options offer. */
   readonly tools: readonly ToolOutline[];
-  readonly #parts: RuntimeParts<Context, Table>;
+  readonly #parts: RuntimeParts<Table>;
   readonly #toolsByName: ReadonlyMap<string, ToolOutline>;
   readonly #listeners = new Set<Listener>();
   #isClosed = false;
@@ -52,7 +50,7 @@ export class Runtime<Context, Table extends OptionTable> {
   #context: Promise<Context> | undefined;
   opened: { readonly context: Context } | undefined;
 
-  constructor(definition: LazyServer<Context, Table>, parts: RuntimeParts<Context, Table>) {
+  constructor(definition: LazyServer<Context, Table>, parts: RuntimeParts<Table>) {
     this.definition = definition;
     this.options = parts.options;
     this.allowed = parts.allowed;
@@ -64,8 +62,7 @@ export class Runtime<Context, Table extends OptionTable> {
     this.roots = asksForRoots ? new ClientRoots(parts.allowed, parts.log) : undefined;
     const budget = Math.min(maxAnswerChars, HARD_ANSWER_CHARS);
     this.callLimits = { budget, timeoutMs, taskMs: taskTimeoutMs };
-    const more = parts.moreTools?.map(({ outline }) => outline);
-    this.tools = offeredTools(definition, parts.options, more);
+    this.tools = offeredTools(definition, parts.options);
     this.#toolsByName = new Map(
       this.tools.flatMap((tool) =>
         [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
@@ -92,9 +89,7 @@ export class Runtime<Context, Table extends OptionTable> {
 
   async #load(): Promise<ServerDefinition<Context, Table>> {
     try {
-      const server = await this.definition.load();
-      const more = this.#parts.moreTools?.map(({ tool }) => tool) ?? [];
-      this.loaded = { ...server, tools: [...server.tools, ...more] };
+      this.loaded = await this.definition.load();
       return this.loaded;
     } catch (error) {
       this.#loading = undefined;
@@ -184,13 +179,10 @@ export function codeOf<Entry extends { readonly name: string }>(
 /**
  * The tools that exist with these options. `--toolsets` and `--tools` add up; without any of them, the default tools are
  * offered. `--exclude-tools`, `--read-only` and a missing flag (`needs`) then remove tools.
- *
- * @param more tools that an option added; they are always chosen.
  */
 function offeredTools(
   { toolsets = {}, slim = [], tools }: Outline,
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
-  more: readonly ToolOutline[] = [],
 ): ToolOutline[] {
   const isPlain = options.toolsets.length === 0 && options.tools.length === 0;
   const chosen = new Set(isPlain ? ["default"] : options.toolsets);
@@ -200,8 +192,9 @@ function offeredTools(
     (chosen.has("default") && toolsets[tool.toolset ?? ""]?.default === true) ||
     (chosen.has("slim") && slim.includes(tool.name)) ||
     isNamed(tool, options.tools);
-  return [...tools.filter(isChosen), ...more].filter(
+  return tools.filter(
     (tool) =>
+      isChosen(tool) &&
       !isNamed(tool, options.excludeTools) &&
       !(options.readOnly && tool.effect !== "read") &&
       (tool.needs === undefined || options[tool.needs] === true),

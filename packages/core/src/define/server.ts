@@ -72,12 +72,6 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   /** Its tools' views, the folders in `views/` next to package.json: the `import.meta.url` of a module of the package. */
   readonly views?: string;
   readonly tools: readonly Tool<Context>[];
-  /** Tools that an option adds, for example from a file; loaded at startup if the option is set. */
-  readonly moreTools?: {
-    readonly option: string;
-    /** @throws ToolError if they can't be offered; the process exits with its message. */
-    load(options: OptionValues<Table> & CommonOptionValues): Promise<readonly Tool<Context>[]>;
-  };
   readonly resources?: readonly Resource<Context>[];
   readonly prompts?: readonly Prompt<Context>[];
   /** Builds the context, on the first call that needs it. It should open only what the first call needs. */
@@ -100,9 +94,8 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
 export interface Outline
   extends Omit<
     ServerDefinition<never>,
-    "options" | "tools" | "moreTools" | "resources" | "prompts" | "open" | "ready" | "close"
+    "options" | "tools" | "resources" | "prompts" | "open" | "ready" | "close"
   > {
-  readonly moreTools?: { readonly option: string };
   readonly tools: readonly ToolOutline[];
   readonly prompts: readonly ListedPrompt[];
   readonly resources: readonly ResourceOutline[];

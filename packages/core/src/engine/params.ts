@@ -56,8 +56,6 @@ const TABLES: Readonly<Record<string, Table>> = {
   "resources/list": PAGE,
   "resources/templates/list": PAGE,
   "prompts/list": PAGE,
-  "skills/list": PAGE,
-  "skills/get": URI,
   "tools/call": {
     name: STRING,
     "arguments?": OBJECT,

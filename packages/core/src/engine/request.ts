@@ -24,7 +24,7 @@ const calls = channel(CALLS);
 
 /** How long clients may keep a list (MCP 2026-07-28, "Caching"), in milliseconds: it does not change within a process. */
 const LIST_TTL_MS = 600_000;
-const LISTS = /^(?:(?:tools|prompts|skills)\/list|skills\/get|server\/discover)$/;
+const LISTS = /^(?:(?:tools|prompts)\/list|server\/discover)$/;
 
 /** The time between two progress notifications of a request (MCP, "Progress": SHOULD be limited). */
 const REPORT_MS = 10;

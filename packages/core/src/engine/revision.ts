@@ -26,7 +26,6 @@ function revisionFor(version: string) {
     structuredContent: version >= "2025-06-18",
     /** What the server may ask the user: nothing, forms, or forms and URLs with a mode. */
     elicitation: version < "2025-06-18" ? ("none" as const) : asks,
-    samplingTools: version >= "2025-11-25",
     icons: version >= "2025-11-25",
     /** Whether a client asks for a task with a parameter of its call. */
     taskParameter: version === "2025-11-25",

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { ToolError } from "@refmcp/boundary/answer";
 import { DirectoryAllowlist } from "@refmcp/boundary/directories";
 import { Runtime, type RuntimeParts } from "../bind/runtime.ts";
 import { serviceOf } from "../bind/server.ts";
@@ -166,8 +165,7 @@ async function lazily<Context, Table extends OptionTable>(
 }
 
 /** What a server starts with, in addition to its definition. */
-export interface Start<Table extends OptionTable>
-  extends Omit<RuntimeParts<never, Table>, "allowed" | "moreTools"> {
+export interface Start<Table extends OptionTable> extends Omit<RuntimeParts<Table>, "allowed"> {
   readonly sources: OptionsRead<OptionTable>["sources"];
   /** Whether it runs one command for a person or a script, in their working directory. */
   readonly inShell: boolean;
@@ -182,20 +180,7 @@ export async function runtimeOf<Context, Table extends OptionTable>(
   definition: LazyServer<Context, Table>,
   { options, sources, env, log, stateKey, inShell }: Start<Table>,
 ): Promise<Runtime<Context, Table> | string> {
-  let moreTools: NonNullable<RuntimeParts<Context, Table>["moreTools"]> = [];
-  const option = definition.moreTools?.option;
-  if (option !== undefined && options[option] !== undefined) {
-    try {
-      const more = (await (await definition.load()).moreTools?.load(options)) ?? [];
-      const { toolOutline } = await import("../bind/outline.ts");
-      moreTools = more.map((tool) => ({ tool, outline: toolOutline(tool) }));
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
-      return [error.message, ...(error.hint === undefined ? [] : [error.hint])].join("\n");
-    }
-  }
-  const tools = [...definition.tools, ...moreTools.map(({ outline }) => outline)];
-  const known = tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const known = definition.tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   const mistake =
     unknownNames("--tools", "tool", options.tools, known, "the command tools") ??
     unknownNames("--exclude-tools", "tool", options.excludeTools, known, "the command tools");
@@ -206,7 +191,7 @@ export async function runtimeOf<Context, Table extends OptionTable>(
     options,
     sources,
   );
-  return new Runtime(definition, { options, allowed, env, log, stateKey, moreTools });
+  return new Runtime(definition, { options, allowed, env, log, stateKey });
 }
 
 function allowlistOf(
