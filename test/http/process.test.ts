@@ -42,7 +42,7 @@ describe("a port that is unavailable", () => {
     expect(code).toBe(1);
     expect(lines).toEqual([]);
     expect(stderr).toBe(
-      `--http: cannot listen on 127.0.0.1 port ${port}: the port is in use. Choose another port, or 0 for any free one.\n`,
+      `--http: cannot listen: listen EADDRINUSE: address already in use 127.0.0.1:${port}. Choose another port, or 0 for any free one.\n`,
     );
   });
 
@@ -54,7 +54,7 @@ describe("a port that is unavailable", () => {
     });
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^--http: cannot listen on 192\.0\.2\.1 port 0: this machine does not have that address\..*\n$/,
+      /^--http: cannot listen: .* address not available 192\.0\.2\.1\. Listen on 127\.0\.0\.1, or .*\n$/,
     );
   });
 });

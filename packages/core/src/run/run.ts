@@ -71,7 +71,9 @@ export async function run<Context, Table extends OptionTable>(
       );
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      process.stderr.write(`--http: cannot listen: ${why}\n`);
+      const cure =
+        error instanceof Error && "code" in error ? CURES[String(error.code)] : undefined;
+      process.stderr.write(`--http: cannot listen: ${why}. ${cure ?? ""}\n`);
       process.exitCode = 1;
     }
     return;
@@ -90,6 +92,12 @@ export async function run<Context, Table extends OptionTable>(
   });
   const shutdown = shutDownWith(() => server.close());
 }
+
+const CURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: "Choose another port, or 0 for any free one.",
+  EADDRNOTAVAIL: "Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
+  EACCES: "Choose a port above 1023.",
+};
 
 /** How the user started this process, for messages. */
 async function startOf({ packageName }: { readonly packageName: string }): Promise<string> {
