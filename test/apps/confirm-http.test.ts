@@ -26,13 +26,11 @@ describe.each(["legacy", "modern"] as const)(
       folder = join(top, "folder");
       mkdirSync(folder);
       writeFileSync(join(folder, "a.txt"), "kept\n");
-      // Files where the trash would be: so a deletion is permanent, and asks.
-      for (const trash of [join(top, "trash"), join(folder, ".refmcp-trash")])
-        writeFileSync(trash, "");
       issuer = await startAuthorizationServer();
       const oauth = ["--oauth-issuer", issuer.issuer, "--oauth-audience", AUDIENCE];
       server = await startHttp(serverBin("filesystem"), {
-        args: ["--journal-days", "0", "--journal-dir", top, folder, ...oauth],
+        // Nothing is kept: so a deletion is permanent, and asks.
+        args: ["--journal-days", "0", folder, ...oauth],
       });
     });
     afterAll(async () => {

@@ -16,9 +16,8 @@ beforeEach(async () => {
   folder = join(top, "folder");
   mkdirSync(folder);
   writeFileSync(join(folder, "a.txt"), "kept\n");
-  // Files where the trash would be: so a deletion is permanent, and asks.
-  for (const trash of [join(top, "trash"), join(folder, ".refmcp-trash")]) writeFileSync(trash, "");
-  args = ["--journal-days", "0", "--journal-dir", top, folder];
+  // Nothing is kept: so a deletion is permanent, and asks.
+  args = ["--journal-days", "0", folder];
   client = await connectApps(serverBin("filesystem"), args);
 });
 afterEach(async () => {

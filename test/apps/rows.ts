@@ -196,15 +196,15 @@ export function testRows(servers: readonly RowServer[]): void {
       await shown.page.close();
     });
 
-    it.each([
-      ["objects", "table"],
-      ["csv", "pre"],
-    ])("are shown as the model asked for them: %s", async (format, element) => {
-      const shown = await shownFor({ max_rows: 5, format });
-      await shown.view.locator(element).filter({ hasText: "city 5" }).waitFor();
-      await expectHarmless(shown);
-      await shown.page.close();
-    });
+    it.each([["csv", "pre"]])(
+      "are shown as the model asked for them: %s",
+      async (format, element) => {
+        const shown = await shownFor({ max_rows: 5, format });
+        await shown.view.locator(element).filter({ hasText: "city 5" }).waitFor();
+        await expectHarmless(shown);
+        await shown.page.close();
+      },
+    );
 
     it("are replaced by the error's text if the query fails", async () => {
       const shown = await shownFor({ [sql]: "SELECT * FROM no_such_table" });

@@ -173,7 +173,8 @@ class DiffPage {
   /** Text between files; the server's list of a long diff becomes entries for the files that are not loaded. */
   #addText(text: string): void {
     const rest = text.split("\n").filter((line) => {
-      const [, added, removed, path] = /^(?:\+(\d+) -(\d+)|binary) (.+)$/.exec(line) ?? [];
+      const [, added, removed, path] =
+        /^(?:[A-Z] )?(?:\+(\d+) -(\d+)|binary) (.+)$/.exec(line) ?? [];
       if (path === undefined) return true;
       const title = path.replace(" => ", " → ");
       const name = element("button", { type: "button", title: "Not loaded; loads more" }, title);

@@ -144,9 +144,9 @@ describe("a shared session", () => {
     expect(prompt.messages.length).toBeGreaterThan(0);
     const { completion } = await client.complete({
       ref: { type: "ref/prompt", name: "review_changes" },
-      argument: { name: "branch", value: "to" },
+      argument: { name: "repo_path", value: "" },
     });
-    expect(completion.values).toEqual(["topic"]);
+    expect(completion.values).toEqual(["work"]);
     await expect(client.getPrompt({ name: "review_change" })).rejects.toThrow("review_changes");
   });
 });

@@ -103,7 +103,7 @@ describe("the servers in one process", () => {
     const connected = await start(place, {
       args: [
         ...[place.folder, "--git.hooks=run", "--playwright", "--postgres", url],
-        ...["--sqlite", place.path("app.db"), "--sqlite.allow-ddl"],
+        ...["--sqlite", place.path("app.db"), "--sqlite.allow-write", "--sqlite.allow-ddl"],
       ],
       env: secrets,
     });
@@ -114,7 +114,7 @@ describe("the servers in one process", () => {
     await call("git_add", { files: ["b.txt"] });
     const commit = await call("git_commit", { message: "Second" });
     expect(commit.isError, textOf(commit)).not.toBe(true);
-    const created = await call("create_table", { query: "CREATE TABLE t (x)" });
+    const created = await call("execute", { statements: "CREATE TABLE t (x)" });
     expect(created.isError, textOf(created)).not.toBe(true);
     await call("search_nodes", { query: "SECRET" });
     await call("query", { sql: "select 1" });

@@ -15,7 +15,7 @@ const form = page(`<h1>Good</h1><label>Name <input></label><button>Save</button>
     setTimeout(() => { throw new Error("too late"); }, 30);
   };</script>`);
 
-describe.each(["firefox", "webkit"] as const)("%s", (browser) => {
+describe.each(["chromium", "firefox", "webkit"] as const)("%s", (browser) => {
   it("performs steps, judges checks and takes a screenshot", async ({ skip }) => {
     const launched = await launch(launchOptions({ browser })).catch((error: unknown) =>
       String(error),

@@ -89,8 +89,10 @@ export async function diff(
   const isPatch = format === "patch";
   // Without context, or ignoring whitespace, git compares in another way.
   const hasIds = query.hunk_ids === true && context > 0 && !ignore_whitespace;
+  const isLong = isPatch && at === 0 && patch.length > remaining;
+  const list = isLong ? `${listPage(files, 0, Math.min(4_000, remaining / 4)).text}\n\n` : "";
   const page = isPatch
-    ? patchPage(patch, hasIds ? context : undefined, at, remaining)
+    ? patchPage(patch, hasIds ? context : undefined, at, remaining - list.length)
     : listPage(files, at, remaining);
   const cursor = page.next === undefined ? undefined : cursors.encode({ digest, at: page.next });
   const facts = [
@@ -103,7 +105,7 @@ export async function diff(
   ].filter(Boolean);
   const body = isPatch ? page.text : [totalOf(files), page.text].join("\n").trimEnd();
   return {
-    body: header + body,
+    body: header + list + body,
     facts: facts.length === 0 ? "" : `(${facts.join("; ")})`,
   };
 }
@@ -172,22 +174,26 @@ export async function addUntracked(
 
 /**
  * As many whole files from a byte of the patch on as fit; if the first one does not, as many of its
- * hunks or lines as fit. Ids are at the end of the hunks' headers, where programs that apply patches ignore them.
+ * hunks or lines as fit. A page that begins within a file repeats the header of the file. Ids are at the end of the hunks' headers, where programs that apply patches ignore them.
  */
 function patchPage(patch: Buffer, context: number | undefined, start: number, budget: number) {
   const ids = new Map<number, string>();
   if (context !== undefined) for (const { at, id } of hunksIn(patch, context)) ids.set(at, id);
   const maxLine = Math.max(500, Math.floor(budget / 4));
   const markOf = (at: number) => (ids.get(at) ? ` [${ids.get(at)}]` : "");
-  const { lines, end } = linesAt(patch, start, budget, maxLine, markOf);
+  const file = FILE_START.test(patch.toString("latin1", start, start + 20))
+    ? start
+    : patch.lastIndexOf("\ndiff --", start) + 1;
+  const header = patch.toString("utf8", file, Math.min(start, patch.indexOf("\n@@", file) + 1));
+  const { lines, end } = linesAt(patch, start, budget - header.length, maxLine, markOf);
   const isRest = end < patch.length;
   // It ends best before the last file, else before the last hunk.
-  const file = lines.findLastIndex(({ text }) => FILE_START.test(text));
+  const last = lines.findLastIndex(({ text }) => FILE_START.test(text));
   const hunk = lines.findLastIndex(({ text }) => text.startsWith("@@"));
-  const count = file > 0 ? file : hunk > lines.length / 2 ? hunk : lines.length;
+  const count = last > 0 ? last : hunk > lines.length / 2 ? hunk : lines.length;
   const shown = isRest ? lines.slice(0, count) : lines;
   return {
-    text: shown.map(({ text }) => text).join("\n"),
+    text: header + shown.map(({ text }) => text).join("\n"),
     next: isRest ? (lines[count]?.at ?? end) : undefined,
     cut: shown.filter(({ isCut }) => isCut).length,
   };
