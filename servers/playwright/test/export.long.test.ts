@@ -105,7 +105,8 @@ it(
       also: { assertions: [...CHECKS.slice(60), ...ABSENCES].map(([holds]) => holds) },
       opposite: { assertions: OPPOSITES.slice(0, 60) },
       others: { assertions: OPPOSITES.slice(60) },
-      around: { steps: stepsOf(AROUND) },
+      // A spec cannot have a step that switches tabs.
+      around: { steps: stepsOf(AROUND.filter(({ steps }) => !/ tab\b/.test(steps.join()))) },
       steps: { steps: stepsOf(STEPS) },
     });
     expect(await playwrightTest()).toEqual({

@@ -7,6 +7,7 @@ import type { DriverOptions } from "./driver/protocol.ts";
 import type { Upload } from "./page/downloads.ts";
 import { Sessions } from "./run/sessions.ts";
 import { Specs } from "./specs/specs.ts";
+import { runsPlace } from "./store/disk.ts";
 import { mimeOf, RETENTION, RunStore } from "./store/runs.ts";
 
 interface ServicesOptions
@@ -32,7 +33,8 @@ export class Services {
   constructor(options: ServicesOptions) {
     const { env, outputDir, project, paths, log, changed, ...rest } = options;
     const platform = envPaths("refmcp", { suffix: "" });
-    const runs = { folder: outputDir ?? join(platform.cache, "playwright", "runs") };
+    const usual = join(platform.cache, "playwright", "runs");
+    const runs = outputDir === undefined ? runsPlace(usual) : { folder: outputDir };
     this.#paths = paths;
     this.changed = changed;
     this.runs = new RunStore(runs, RETENTION, rest.links);

@@ -3,7 +3,7 @@ import { type Absence, SEVERITIES, type Severity, type Target } from "../languag
 import type { CheckOf } from "../language/sentences.ts";
 import { shown } from "../library.ts";
 import { isFailed, type PageEvents } from "../page/events.ts";
-import { targetOn } from "../page/locate.ts";
+import { framesOf, targetOn } from "../page/locate.ts";
 import type { Outcome, See } from "./expectation.ts";
 
 const MAX_SHOWN = 5;
@@ -60,7 +60,7 @@ function none(what: string, all: readonly string[], count = all.length): Outcome
 
 /** What a function finds in all documents of a page; one that is going away has nothing. */
 async function inFrames<Found>(page: Page, find: () => Promise<Found[]>): Promise<Found[]> {
-  const [main, ...frames] = page.frames();
+  const [main, ...frames] = framesOf(page);
   const inner = frames.map((frame) => frame.evaluate(find).catch(() => []));
   return [...((await main?.evaluate(find)) ?? []), ...(await Promise.all(inner)).flat()];
 }
@@ -101,7 +101,7 @@ export async function violationsOf(
 ): Promise<Violation[]> {
   // The readable form is 1.5 MB: a page takes longer to load it than to apply its rules.
   const { source } = (await import("axe-core/axe.min.js")).default;
-  const [main, ...frames] = page.frames();
+  const [main, ...frames] = framesOf(page);
   const load = `if (!window.axe) { ${source} }`;
   await main?.evaluate(load);
   // In each frame, axe-core answers the one in the page.

@@ -23,6 +23,14 @@ import { Contexts } from "../page/open.ts";
 import type { Drivers } from "./drivers.ts";
 import { launch } from "./launch.ts";
 
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended already.
+  }
+}
+
 /** In the command of a driver's process. */
 const OF_A_DRIVER = `--max-old-space-size=512`;
 let browser: Awaited<ReturnType<typeof ensureBrowser>>;
@@ -161,7 +169,8 @@ describe("one browser", () => {
       ({ pid, command }) => !before.has(pid) && /--remote-debugging-pipe/.test(command),
     );
     expect(ended).not.toEqual([]);
-    for (const { pid } of ended) process.kill(pid, "SIGKILL");
+    // The first is the browser; the others end with it.
+    for (const { pid } of ended) killIfThere(pid);
     await expect
       .poll(() =>
         run().then(

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { Browser, BrowserType } from "playwright";
 import { failure } from "../errors.ts";
@@ -24,6 +25,7 @@ export interface Launched {
 }
 
 const START_MS = 30_000;
+const MAX_PAGE_KB = 1_500_000;
 
 /**
  * Switches for Chromium in addition to Playwright's, so that nothing bypasses the proxy: QUIC, WebRTC and the browser's
@@ -97,7 +99,9 @@ export async function launch(options: LaunchOptions): Promise<Launched> {
     const started = await start(type, program, sandboxed, env).catch((error: unknown) => {
       tried.push(`${place}: ${reasonOf(error, sandboxed)}`);
     });
-    if (started !== undefined) return { browser: started, from: place, sandboxed, local: true };
+    if (started === undefined) continue;
+    void guardMemory(started).catch(() => undefined);
+    return { browser: started, from: place, sandboxed, local: true };
   }
   const install = `npx playwright install --with-deps ${browser === "chromium" ? "chromium-headless-shell" : browser}`;
   throw failure("no_browser", `No browser starts on this machine. Tried:\n${tried.join("\n")}`, {
@@ -122,6 +126,20 @@ function start(
     // Our caller closes it.
     ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
   });
+}
+
+/** Kills a page's process that uses too much memory, on Linux: its run reports a crash. Chromium limits only scripts' objects. */
+async function guardMemory(browser: Browser): Promise<void> {
+  const cdp = await browser.newBrowserCDPSession();
+  const look = async () => {
+    const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
+    for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
+      const used = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${id}/status`, "latin1"))?.[1];
+      if (Number(used) > MAX_PAGE_KB) process.kill(id, "SIGKILL");
+    }
+  };
+  const timer = setInterval(() => void look().catch(() => undefined), 250).unref();
+  browser.once("disconnected", () => clearInterval(timer));
 }
 
 /** The browser's environment, without our variables and without anything that looks like a secret. */

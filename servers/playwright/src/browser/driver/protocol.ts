@@ -1,6 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Upload } from "../page/downloads.ts";
 import type { NetworkRules } from "../policy.ts";
+import type { RunsPlace } from "../store/disk.ts";
 import type { LinkScheme } from "../store/runs.ts";
 import type { LaunchOptions } from "./launch.ts";
 
@@ -8,7 +9,7 @@ export interface DriverOptions {
   /** Without the environment, which the process has. */
   readonly launch: Omit<LaunchOptions, "env">;
   readonly rules: NetworkRules;
-  readonly runsPlace: { readonly folder: string };
+  readonly runsPlace: RunsPlace;
   readonly links: LinkScheme;
   readonly ignoreHttpsErrors: boolean;
   /** Maximum pages at the same time. */

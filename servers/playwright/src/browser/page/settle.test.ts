@@ -213,6 +213,17 @@ describe("a request that stays open", () => {
     });
 });
 
+it("a frame whose document is blocked, or never arrives, holds up no verdict", async () => {
+  const never = isLong ? "<iframe src='/never'></iframe>" : "";
+  const { url } = await site({
+    "/": page(`<h1>Good</h1><iframe src="file:///x"></iframe>${never}`),
+    "/never": () => undefined,
+  });
+  const assertions = ["no console errors", "no broken images", "no a11y violations in h1"];
+  const all = await lab.run({ url, assertions, timeoutMs: 60_000 });
+  expect(all.assertions.map(({ passed }) => passed)).toEqual([false, true, true]);
+});
+
 it("a page with scripts disabled gets no errors from our timers", async () => {
   const { url } = await site({
     "/": (_, response) =>

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Frame } from "playwright";
 import type { Deadline } from "../deadline.ts";
 import { DATA_MS, type PageEvents } from "./events.ts";
+import { framesOf } from "./locate.ts";
 
 /** How long a page must be quiet, also after its load event, to count as settled, and the maximum wait for that. */
 const SETTLED = { quietMs: 100, atMostMs: 3_000, isThorough: true };
@@ -76,7 +77,7 @@ export class Settling {
   async #look(): Promise<Look | undefined> {
     const { page, tabs } = this.#events;
     const open = tabs.all.filter((tab) => !tab.isClosed());
-    const frames = open.flatMap((tab) => tab.frames());
+    const frames = open.flatMap(framesOf);
     const look = (frame: Frame) => frame.evaluate<Look, string>(lookIn, CLOCK);
     try {
       const looks = await Promise.all(frames.map(look));

@@ -27,6 +27,9 @@ const BRIEF = { quietMs: 40, atMostMs: 500 };
 const SLOW_START =
   "The browser did not start in this time: the machine is busy. Run it again, or raise --timeout-ms.";
 
+const WAITED =
+  "The call had no more time left: it waited for other runs, or its own limit (--timeout-ms) is too short for this page. Run fewer tests at once, or raise that limit.";
+
 /** A test, as the caller asked for it. */
 export interface RunRequest {
   readonly url: string;
@@ -87,7 +90,9 @@ export async function runOnDevice(
   );
   const session = await opening.finally(starting.end);
   options.progress("opening the page");
-  const deadline = new Deadline(Math.min(request.timeoutMs, workMs(call)), call.signal);
+  const leftMs = workMs(call);
+  const hint = leftMs < request.timeoutMs ? WAITED : undefined;
+  const deadline = new Deadline(Math.min(request.timeoutMs, leftMs), call.signal, hint);
   session.deadline = deadline;
   const outcomes: Outcomes = new Map();
   try {

@@ -102,13 +102,8 @@ async function entryOf(
   const began = performance.now();
   try {
     const call = { signal, leftMs: Number.POSITIVE_INFINITY, progress: () => undefined };
-    const {
-      passed,
-      durationMs,
-      run_id,
-      artifacts = [],
-      ...report
-    } = await tester.run(request, call);
+    const run = await tester.run(request, call);
+    const { passed, durationMs, run_id, artifacts = [], ...report } = run;
     const pictures = artifacts.filter(({ mime_type: type }) => !passed && type === "image/png");
     const failures = failuresOf(report);
     return {

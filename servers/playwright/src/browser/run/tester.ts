@@ -69,17 +69,10 @@ export class Tester {
       const scope = { request, test, call, folder };
       const run = await this.#runOnDevices(scope, services);
       const artifacts = (await runs.kept(folder)).map(shownArtifact);
-      const report = {
-        url: request.url,
-        durationMs: tookMs(),
-        ...run,
-        run_id: folder.id,
-        artifacts,
-      };
+      const { url, steps, assertions, devices } = request;
+      const report = { url, durationMs: tookMs(), ...run, run_id: folder.id, artifacts };
       // With the script, so that an inspection can repeat it and a spec can be written from it.
-      const done = {
-        ...{ steps: request.steps, assertions: request.assertions, devices: request.devices },
-      };
+      const done = { steps, assertions, devices };
       await runs.finish<Done>(folder, { ...report, done });
       // After the report's own file, which may not have been kept.
       const notes = [...folder.notes(), ...(run.notes ?? [])];

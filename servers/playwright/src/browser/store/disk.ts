@@ -1,5 +1,6 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, mkdtempSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ensureDirectory } from "@refmcp/boundary";
 
@@ -17,6 +18,7 @@ export class NotKept extends Error {}
 interface FolderOptions {
   /** Why the folder could not be created. */
   readonly problem?: string | undefined;
+  readonly note?: string | undefined;
   /** Removes secrets from a text. */
   readonly redact?: ((text: string) => string) | undefined;
 }
@@ -73,13 +75,26 @@ export class RunFolder {
       return `${names.join(", ")} (${reason})`;
     });
     const note = `not kept in ${this.path}: ${lost.join(", ")}; --output-dir chooses another folder`;
-    return lost.length === 0 ? [] : [note];
+    const { note: place = [] } = this.#options;
+    return [place, lost.length === 0 ? [] : note].flat();
   }
 
   /** Starts a new list of what was not kept. */
   forget(): void {
     this.#lost.length = 0;
   }
+}
+
+/** Where runs are kept, and a note if that is not the usual place. */
+export type RunsPlace = { readonly folder: string } & Pick<FolderOptions, "note">;
+
+/** The usual folder, or a temporary one if that cannot be written, as on a read-only disk. */
+export function runsPlace(usual: string): RunsPlace {
+  const problem = problemOf(usual);
+  if (problem === undefined || problemOf(tmpdir()) !== undefined) return { folder: usual };
+  const folder = mkdtempSync(join(tmpdir(), "refmcp-playwright-"));
+  const note = `artifacts are in ${folder}, since ${usual} cannot be written (${problem}); --output-dir chooses another folder`;
+  return { folder, note };
 }
 
 /** Creates a folder if it is missing; returns why that failed or why it is not writable, or undefined. */

@@ -4,7 +4,7 @@ import { lstat, readdir, readFile, rm, rmdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
-import { problemOf, RunFolder } from "./disk.ts";
+import { problemOf, RunFolder, type RunsPlace } from "./disk.ts";
 
 export interface Artifact {
   readonly name: string;
@@ -57,18 +57,16 @@ export const isText = (mimeType: string) => /^(?:text\/|application\/json)/.test
 /** The folder with the artifacts of runs, one folder per run; deletes old ones. */
 export class RunStore {
   readonly folder: string;
+  readonly #note: string | undefined;
   readonly #retention: typeof RETENTION;
   readonly #links: LinkScheme;
   readonly #live = new Set<string>();
   #sweeping: Promise<unknown> = Promise.resolve();
   #sweepSoon: NodeJS.Timeout | undefined;
 
-  constructor(
-    { folder }: { readonly folder: string },
-    retention = RETENTION,
-    links: LinkScheme = "file",
-  ) {
+  constructor({ folder, note }: RunsPlace, retention = RETENTION, links: LinkScheme = "file") {
     this.folder = folder;
+    this.#note = note;
     this.#retention = retention;
     this.#links = links;
   }
@@ -82,7 +80,7 @@ export class RunStore {
     const id = `${time}-${randomBytes(4).toString("hex")}`;
     const path = join(this.folder, id);
     this.#live.add(id);
-    return new RunFolder(path, { problem: problemOf(path), redact });
+    return new RunFolder(path, { problem: problemOf(path), note: this.#note, redact });
   }
 
   /** The newest run with an artifact of this name; undefined if there is none. */
