@@ -26,8 +26,9 @@ export async function findBinaries(folder: string, user: User | undefined, nativ
     // A symlink may lead back below the closed folder.
     const filter = (path: string) => !path.endsWith(".a");
     cpSync(native, copy, { recursive: true, dereference: true, filter });
-    if (user !== undefined) await run("chmod", ["-R", "a+rX", copy]);
     linkLibraries(native, copy);
+    // Of the user, whose helper removes it if this process is killed.
+    if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, copy]);
   }
   try {
     return await tried(join(copy, "bin"), user);
