@@ -6,7 +6,7 @@ export const options = defineOptions({
     list: true,
     flag: "read-only-dir",
     heading: "Directories",
-    description: "A read-only directory. Repeatable.",
+    description: "A read-only directory.",
   },
   ignore: {
     type: "string",

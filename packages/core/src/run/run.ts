@@ -10,7 +10,7 @@ import { installShutdown } from "./shutdown.ts";
 /**
  * Runs a server as this process: reads the command line and the environment, then serves MCP over stdin and stdout
  * until the client disconnects or a signal arrives, or with `--http` over HTTP until a signal arrives. The context is
- * opened on the first call that needs it. If the command line ends in a command (`call git_log --max_count 5`), runs
+ * opened on the first call that needs it. If the command line ends in a command (`call git_log max_count=5`), runs
  * only that command.
  *
  * @param how `argv`: default, the process's. `program`: what differs from a program that serves this server alone.

@@ -63,6 +63,18 @@ describe("overridesFor", () => {
       expect(found.has(key), key).toBe(false);
   });
 
+  it("refuses a configuration that sets thousands of them", () => {
+    const filters = (count: number) =>
+      config(
+        ...Array.from({ length: count }, (_, index): [string, string] => [
+          "local",
+          `filter.x${index}.clean\ntouch /tmp/x`,
+        ]),
+      );
+    expect(overridesFor(filters(1_000)).length).toBeGreaterThan(1_000);
+    expect(() => overridesFor(filters(3_000))).toThrow(/sets 3\d\d\d keys that run programs/);
+  });
+
   it("takes the signing program from the user's configuration, never the repository's", () => {
     const entries = config(
       ["global", "gpg.program\n/usr/bin/gpg2"],

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { failure } from "./errors.ts";
 
 /** One value of git's configuration. */
 export interface ConfigEntry {
@@ -152,6 +153,9 @@ const OWN_KEYS: ReadonlyMap<string, string> = new Map([
 const FILTERING =
   /^(filter\..*|lfs\.(customtransfer|extension)\..*|lfs\.standalonetransferagent)$/s;
 
+/** With thousands of overrides, git reads its own configuration for minutes. */
+const MAX_OVERRIDES = 2_000;
+
 /** Which filters run: none, or those of the user's own configuration. */
 export type FilterPolicy = "off" | "own";
 
@@ -160,6 +164,7 @@ export type FilterPolicy = "off" | "own";
  * from any file: even the user's, because the repository's attributes would trigger it.
  *
  * @param filters whether the user's own filters run (`--filters`), which may need credentials
+ * @throws ToolError `unsafe_config` for a configuration with thousands of such keys
  */
 export function overridesFor(
   entries: readonly ConfigEntry[],
@@ -180,6 +185,8 @@ export function overridesFor(
     const standard = OWN_KEYS.get(key);
     if (standard !== undefined) pairs.set(key, lastValue(entries, key, isOwn) ?? standard);
   }
+  if (pairs.size > MAX_OVERRIDES)
+    throw failure("unsafe_config", `The configuration sets ${pairs.size} keys that run programs.`);
   return [...pairs, ...(filters === "own" ? ownCredentialHelpers(entries) : [])];
 }
 
