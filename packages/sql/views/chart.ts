@@ -41,7 +41,9 @@ export function chartPanel(table: () => Table) {
     const { rows } = table();
     const drawn = rows.slice(0, MAX_ROWS);
     const x = Number(by.input.value);
-    const ys = columns.flatMap((_, at) => (at !== x && hasNumbers(drawn, at) ? [at] : []));
+    const numbers = columns.flatMap((_, at) => (at !== x && hasNumbers(drawn, at) ? [at] : []));
+    const values = numbers.filter((at) => !KEY.test(columns[at]?.name ?? ""));
+    const ys = values.length > 0 ? values : numbers;
     chart = drawChart(place, { columns, rows: drawn }, x, ys, KINDS[Number(kind.input.value)]);
     note.hidden = drawn.length === rows.length;
     note.textContent = `The first ${drawn.length.toLocaleString()} of ${rows.length.toLocaleString()} loaded rows are drawn.`;
@@ -70,10 +72,6 @@ function drawChart(
   const sorted = placed.filter(({ at }) => !Number.isNaN(at)).sort((a, b) => a.at - b.at);
   const labels = differing(sorted.map(({ row }) => oneLine(plainText(row[x]).slice(0, 80))));
   const values = ys.map((y) => sorted.map(({ row }) => numberOf(row[y]) ?? null));
-  const first = Math.max(
-    ys.findIndex((y) => !KEY.test(columns[y]?.name ?? "")),
-    0,
-  );
   const most = values.map((column) => Math.max(...column.map((value) => Math.abs(value ?? 0))));
   const isOther = (at: number) => {
     const ratio = (most[at] ?? 0) / (most[0] || 1);
