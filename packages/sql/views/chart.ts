@@ -111,7 +111,7 @@ function drawChart(
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), "UTC"),
     scales: { x: { time: areTimes }, ...(kind === "scatter" ? {} : fromZero()) },
     axes: [
-      { ...axis, ...(isScaled ? { size: 40 } : named) },
+      { ...axis, ...(isScaled ? { size: 52 } : named) },
       axis,
       ...(ys.some((_, at) => isOther(at)) ? [{ ...axis, scale: "other", side: 1 as const }] : []),
     ],
