@@ -171,7 +171,7 @@ class SqliteStore {
     }
   }
 
-  /** Empties a large WAL, in a turn of the event loop of its own; if another process is reading, a later write does. */
+  /** Empties a large WAL, in a separate turn of the event loop; if another process is reading, a later write does. */
   async #checkpoint(db: Database): Promise<void> {
     const size = statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (size < MAX_WAL_BYTES) return;
