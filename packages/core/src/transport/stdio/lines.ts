@@ -18,7 +18,9 @@ const MAX_PIECES = 4_096;
 export class LineReader {
   readonly #maxBytes: number;
   #chunk: Buffer = EMPTY;
-  /** The beginning of a line. */
+  /** Where the next line begins in it. */
+  #at = 0;
+  /** The beginning of a line, from earlier chunks. */
   #pieces: Buffer[] = [];
   #length = 0;
   #isFirst = true;
@@ -29,15 +31,19 @@ export class LineReader {
   }
 
   push(chunk: Buffer): void {
-    this.#chunk = this.#chunk.length === 0 ? chunk : Buffer.concat([this.#chunk, chunk]);
+    const rest = this.#chunk.subarray(this.#at);
+    this.#chunk = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    this.#at = 0;
   }
 
   /** The next complete line, or undefined until more is pushed. */
   next(): Line | undefined {
-    const newline = this.#chunk.indexOf(NEWLINE);
+    const from = this.#at;
+    if (from === this.#chunk.length) return undefined;
+    const newline = this.#chunk.indexOf(NEWLINE, from);
     const end = newline === -1 ? this.#chunk.length : newline;
-    this.#keep(this.#chunk.subarray(0, end));
-    this.#chunk = this.#chunk.subarray(end + 1);
+    this.#keep(this.#chunk.subarray(from, end));
+    this.#at = newline === -1 ? end : end + 1;
     return newline === -1 ? undefined : this.#finish();
   }
 
