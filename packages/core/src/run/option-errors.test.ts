@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { message, place } from "../../test/fixtures/options.ts";
 import { defineOptions } from "../define/options.ts";
-import { suggestion } from "./options.ts";
-import { parseOptions, unknownNames } from "./parse-options.ts";
+import { parseOptions } from "./parse-options.ts";
 
 describe("mistakes", () => {
   it.each([
@@ -57,48 +56,6 @@ describe("mistakes", () => {
     [["--db", "a=1", "--db", "a=2"], "Option --db has a name twice."],
   ])("%j", (argv, expected) => {
     expect(message(argv)).toBe(expected);
-  });
-
-  it("refuses an argument if the server takes none", () => {
-    const own = defineOptions({
-      readOnly: { type: "flag", description: "D." },
-      token: { type: "secret", description: "D." },
-    });
-    const say = (...argv: string[]) => parseOptions("fetch", own, { ...place, argv, env: {} });
-    expect(say("work")).toEqual({
-      ok: false,
-      message: 'Unexpected argument "work". This server takes options only; see --help.',
-    });
-    expect(say("read-only")).toEqual({
-      ok: false,
-      message: 'Unexpected argument "read-only". This server takes options only; see --help.',
-    });
-  });
-
-  it("accepts no second value for a single positional", () => {
-    const own = defineOptions({ file: { type: "file", positional: true, description: "D." } });
-    expect(parseOptions("x", own, { ...place, argv: ["/a", "/b"], env: {} })).toEqual({
-      ok: false,
-      message: "Option --file takes one value, but got 2 different ones.",
-    });
-  });
-
-  it("truncates a long value", () => {
-    expect(message(["--confirm", "x".repeat(5000)]).length).toBeLessThan(300);
-  });
-
-  it("says at least or at most if only one bound is set", () => {
-    const own = defineOptions({
-      low: { type: "integer", min: 1, description: "D." },
-      high: { type: "integer", max: 9, description: "D." },
-    });
-    const say = (...argv: string[]) => parseOptions("x", own, { ...place, argv, env: {} });
-    expect(say("--low=0")).toMatchObject({
-      message: 'Option --low is "0"; it takes an integer (at least 1).',
-    });
-    expect(say("--high=10")).toMatchObject({
-      message: 'Option --high is "10"; it takes an integer (at most 9).',
-    });
   });
 });
 
@@ -159,33 +116,5 @@ describe("secrets", () => {
       message:
         "Unexpected argument after --header, not shown because it may be part of the secret. Quote values that contain spaces.",
     });
-  });
-});
-
-describe("unknownNames", () => {
-  const known = ["read_file", "write_file"];
-
-  it("is undefined if all names are known", () => {
-    expect(unknownNames("--tools", "tool", ["read_file"], known, "tools")).toBeUndefined();
-    expect(unknownNames("--tools", "tool", [], known, "tools")).toBeUndefined();
-  });
-
-  it("reports each unknown one with the nearest known one and how to list all", () => {
-    expect(
-      unknownNames("--tools", "tool", ["raed_file", "write_file", "fly"], known, "tools"),
-    ).toBe(
-      'Unknown tool "raed_file" in --tools. Did you mean read_file? Unknown tool "fly" in --tools. For all of them, see tools.',
-    );
-  });
-});
-
-describe("suggestion", () => {
-  it.each([
-    ["red-only", " Did you mean --read-only?"],
-    ["rot", " Did you mean --root?"],
-    ["re", ""],
-    ["something-else-altogether", ""],
-  ])("%s", (word, expected) => {
-    expect(suggestion(word, ["root", "read-only", "max-answer-chars"], "--")).toBe(expected);
   });
 });

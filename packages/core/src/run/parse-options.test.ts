@@ -1,51 +1,5 @@
-import { describe, expect, expectTypeOf, it } from "vitest";
-import { message, parse, place, values } from "../../test/fixtures/options.ts";
-import { defineOptions } from "../define/options.ts";
-import { parseOptions } from "./parse-options.ts";
-
-describe("defaults", () => {
-  it("apply without any argument; options without one are undefined, false or empty", () => {
-    const parsed = parse([]);
-    expect(parsed).toMatchObject({ ok: true, warnings: [] });
-    expect(values([])).toEqual({
-      directories: [],
-      database: undefined,
-      proxyUrl: undefined,
-      readOnly: false,
-      journal: true,
-      timeoutMs: 1000,
-      depth: undefined,
-      confirm: "ask",
-      toolsets: ["read"],
-      ports: [],
-      tools: [],
-      ignore: [],
-      userAgent: undefined,
-      token: undefined,
-      db: [],
-      header: [],
-      listTools: false,
-      secretFlag: false,
-    });
-  });
-
-  it("are parsed like given values if they are paths or URLs", () => {
-    const own = defineOptions({
-      file: { type: "file", default: "~/notes.db", description: "D." },
-      home: { type: "url", default: "https://example.com", description: "D." },
-    });
-    const parsed = parseOptions("x", own, { ...place, argv: [], env: {} });
-    expect(parsed).toMatchObject({ ok: true, values: { file: "/home/me/notes.db" } });
-    if (parsed.ok) expect(parsed.values.home.href).toBe("https://example.com/");
-  });
-
-  it("have the table's types", () => {
-    const found = values([]);
-    expectTypeOf(found.confirm).toEqualTypeOf<"ask" | "never">();
-    expectTypeOf(found.timeoutMs).toEqualTypeOf<number>();
-    expectTypeOf(found.depth).toEqualTypeOf<number | undefined>();
-  });
-});
+import { describe, expect, it } from "vitest";
+import { message, parse, values } from "../../test/fixtures/options.ts";
 
 describe("arguments", () => {
   it.each([
@@ -91,10 +45,6 @@ describe("arguments", () => {
     expect(values(argv)).toMatchObject(expected);
   });
 
-  it("returns a URL as a URL", () => {
-    expect(values(["--proxy-url", "http://proxy.example:8080"]).proxyUrl?.port).toBe("8080");
-  });
-
   it("takes positionals from anywhere and everything after --", () => {
     expect(values(["a", "--read-only", "b", "--root", "c", "--", "--d", "-e"])).toMatchObject({
       directories: ["a", "b", "c", "--d", "-e"].map((name) => `/home/me/work/${name}`),
@@ -136,12 +86,6 @@ describe("environment", () => {
     [{ REFMCP_FILE_SYSTEM_LIST_TOOLS: "1" }, { listTools: false }],
   ])("%j", (env, expected) => {
     expect(values([], env)).toMatchObject(expected);
-  });
-
-  it("splits paths at semicolons on Windows", () => {
-    const windows = { cwd: "D:\\work", home: "C:\\Users\\me", platform: "win32" } as const;
-    const env = { REFMCP_FILE_SYSTEM_ROOT: "C:\\a;D:\\b" };
-    expect(values([], env, windows).directories).toEqual(["C:\\a", "D:\\b"]);
   });
 
   it("is replaced as a whole by the command line", () => {
@@ -195,30 +139,4 @@ describe("environment", () => {
     expect(values([], { API_TOKEN: "%API_TOKEN%" }).token).toBeUndefined();
     expect(values([], { API_TOKEN: "$OTHER" }).token).toBe("$OTHER");
   });
-
-  it("warns of a misspelled variable", () => {
-    const parsed = parse([], {
-      REFMCP_FILE_SYSTEM_REDONLY: "1",
-      REFMCP_GIT_READ_ONLY: "1",
-      PATH: "/bin",
-    });
-    expect(parsed.ok && parsed.warnings).toEqual([
-      "Environment variable REFMCP_FILE_SYSTEM_REDONLY matches no option and is ignored. Did you mean REFMCP_FILE_SYSTEM_READ_ONLY?",
-    ]);
-  });
-});
-
-it("rethrows errors that are not the user's", () => {
-  const own = defineOptions({
-    text: {
-      type: "string",
-      description: "D.",
-      check: () => {
-        throw new RangeError("a fault of the table");
-      },
-    },
-  });
-  expect(() => parseOptions("x", own, { ...place, argv: ["--text=a"], env: {} })).toThrow(
-    RangeError,
-  );
 });
