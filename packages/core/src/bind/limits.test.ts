@@ -117,6 +117,27 @@ describe("an error answer", () => {
   });
 });
 
+describe("subscriptions/listen", () => {
+  it("accepts at most 1,000 URIs, and reports once what it cannot watch", async () => {
+    const { client, stderr } = await connect(probeServer());
+    const many = (count: number) =>
+      Array.from({ length: count }, (_, index) => `nothing://${index}`);
+    await expect(client.listen({ resourceSubscriptions: many(1_001) })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(
+        "resourceSubscriptions must be an array of at most 1,000 strings",
+      ),
+    });
+    const subscription = await client.listen({
+      resourcesListChanged: true,
+      resourceSubscriptions: many(1_000),
+    });
+    expect(subscription.honoredFilter).toEqual({ resourcesListChanged: true });
+    expect(stderr().match(/Cannot watch/g)).toHaveLength(1);
+    expect(stderr()).toContain("(and 999 more)");
+  });
+});
+
 describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
   const aborted: string[] = [];
   const forever = (what: string, signal: AbortSignal) =>

@@ -97,15 +97,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     });
   });
 
-  it("adds links to data", async () => {
-    const { client } = await connect({ era });
-    const result = await client.callTool({ name: "probe_link", arguments: {} });
-    expect(result.content).toEqual([
-      { type: "text", text: "See it." },
-      { type: "resource_link", uri: "probe://count", name: "count", mimeType: "text/plain" },
-    ]);
-  });
-
   it("lists each wrong argument on its own line, with similar names and what is expected", async () => {
     const { client } = await connect({ era });
     const result = await client.callTool({
@@ -231,16 +222,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(done.structuredContent).toEqual({ lost: 0, reason: "sure" });
   });
 
-  it("reports progress to a client that wants it", async () => {
-    const { client } = await connect({ era });
-    const seen: unknown[] = [];
-    await client.callTool(
-      { name: "probe_slow", arguments: { ms: 50 } },
-      { onprogress: (progress) => void seen.push(progress) },
-    );
-    expect(seen).toEqual([{ progress: 1, total: 2, message: "half" }]);
-  });
-
   it("limits how often progress is reported, but always reports the last", async () => {
     const parts = 5_000;
     const busy = toolFor<null>()({
@@ -316,44 +297,5 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       vi.useRealTimers();
       await close();
     }
-  });
-});
-
-describe("subscriptions", () => {
-  it("legacy: the first subscriber starts the watch, updates arrive, the last one stops it", async () => {
-    const { client, probes } = await connect({ era: "legacy" });
-    const updates: string[] = [];
-    client.setNotificationHandler(
-      "notifications/resources/updated",
-      ({ params }) => void updates.push(params.uri),
-    );
-    await client.subscribeResource({ uri: "probe://count" });
-    probes[0]?.watchers.get("probe://count")?.();
-    await expect.poll(() => updates).toEqual(["probe://count"]);
-    await client.unsubscribeResource({ uri: "probe://count" });
-    expect(probes[0]?.watchers.size).toBe(0);
-    await expect(client.subscribeResource({ uri: "probe://item/missing" })).rejects.toMatchObject({
-      code: -32602,
-    });
-  });
-
-  it("modern: watches before it acknowledges, lists only what is accepted, and stops with the stream", async () => {
-    const { client, probes, stderr } = await connect({ era: "modern" });
-    const updates: string[] = [];
-    client.setNotificationHandler(
-      "notifications/resources/updated",
-      ({ params }) => void updates.push(params.uri),
-    );
-    const wanted = ["probe://count", "probe://item/a", "probe://item/missing", "other://thing"];
-    const subscription = await client.listen({ resourceSubscriptions: wanted });
-    expect(subscription.honoredFilter).toEqual({
-      resourceSubscriptions: ["probe://count", "probe://item/a"],
-    });
-    expect([...(probes[0]?.watchers.keys() ?? [])]).toEqual(["probe://count", "probe://item/a"]);
-    expect(stderr()).toContain("Cannot watch probe://item/missing");
-    probes[0]?.watchers.get("probe://item/a")?.();
-    await expect.poll(() => updates).toEqual(["probe://item/a"]);
-    await subscription.close();
-    await expect.poll(() => probes[0]?.watchers.size).toBe(0);
   });
 });

@@ -104,3 +104,11 @@ describe("initialize", () => {
     await wire.handle.close();
   });
 });
+
+describe("a result that cannot be serialized", () => {
+  it("becomes an error", async () => {
+    const wire = await Wire.legacy();
+    expect(await wire.answer(call(1, "deep"))).toMatchObject({ id: 1, error: { code: -32603 } });
+    await wire.handle.close();
+  });
+});

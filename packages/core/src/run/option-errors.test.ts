@@ -6,33 +6,20 @@ import { parseOptions } from "./parse-options.ts";
 describe("mistakes", () => {
   it.each([
     [["--red-only"], "Unknown option --red-only. Did you mean --read-only?"],
-    [["--readOnly"], "Unknown option --readOnly. Did you mean --read-only?"],
-    [["--read_only=true"], "Unknown option --read_only. Did you mean --read-only?"],
-    [["--timout-ms", "5"], "Unknown option --timout-ms. Did you mean --timeout-ms?"],
-    [["--no-jurnal"], "Unknown option --no-jurnal. Did you mean --no-journal?"],
-    [["--no-journal=1"], "Unknown option --no-journal. Did you mean --no-journal?"],
-    [["--no-timeout-ms"], "Unknown option --no-timeout-ms. Did you mean --timeout-ms?"],
     [
       ["--completely-different-thing"],
       "Unknown option --completely-different-thing. See --help for all options.",
     ],
-    [["--secret-flg"], "Unknown option --secret-flg. See --help for all options."],
     [["-x"], "Unknown option -x. See --help for all options."],
     [["--bad\u001b[31m"], "Unknown option --bad\\u001b[31m. See --help for all options."],
     [["--timeout-ms"], "Option --timeout-ms needs a value: --timeout-ms=N."],
-    [["--timeout-ms="], "Option --timeout-ms needs a value, but is empty."],
     [["--tools", ","], "Option --tools needs a value, but is empty."],
-    [["--root", "--read-only"], "Option --root needs a value: --root=DIR."],
     [["--timeout-ms", "5"], 'Option --timeout-ms is "5"; it takes an integer (100 to 5,000).'],
-    [["--timeout-ms", "1e3"], 'Option --timeout-ms is "1e3"; it takes an integer (100 to 5,000).'],
-    [["--depth", "9007199254740993"], 'Option --depth is "9007199254740993"; it takes an integer.'],
     [["--depth", "1.5"], 'Option --depth is "1.5"; it takes an integer.'],
-    [["--ports", "80,0"], 'Option --ports is "0"; it takes an integer (1 to 65,535).'],
     [
       ["--confirm", "nevr"],
       'Option --confirm is "nevr"; it takes one of ask, never. Did you mean never?',
     ],
-    [["--confirm", "Z9Z9Z9Z9"], 'Option --confirm is "Z9Z9Z9Z9"; it takes one of ask, never.'],
     [
       ["--toolsets", "read,rite"],
       'Option --toolsets is "rite"; it takes one of read, write, remote. Did you mean write?',
@@ -48,10 +35,6 @@ describe("mistakes", () => {
     [
       ["--timeout-ms=200", "--timeout-ms=300"],
       "Option --timeout-ms takes one value, but got 2 different ones.",
-    ],
-    [
-      ["--read-only", "--no-read-only"],
-      "Option --read-only takes one value, but got 2 different ones.",
     ],
     [["--db", "a=1", "--db", "a=2"], "Option --db has a name twice."],
   ])("%j", (argv, expected) => {

@@ -60,6 +60,15 @@ describe("requests in flight", () => {
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
   });
 
+  it("count each request of a batch", async () => {
+    const { url } = await start([], { limits: { inFlight: 3 } });
+    const session = await openSession(url, "2025-03-26");
+    const batch = (size: number) =>
+      Array.from({ length: size }, (_, index) => legacyCall(index, "probe_echo", { text: "a" }));
+    expect((await post(url, batch(4), session)).status).toBe(503);
+    expect((await post(url, batch(3), session)).status).toBe(200);
+  });
+
   it("leave capacity for answers to questions, which calls wait for", async () => {
     const { url } = await start([], { limits: { inFlight: 1 } });
     const { client } = await connectHttp(url, "legacy");

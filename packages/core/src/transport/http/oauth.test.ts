@@ -258,6 +258,11 @@ describe("an OAuth 2.1 resource server", () => {
     await expect.poll(async () => (await call(bearer(token))).status, { interval: 250 }).toBe(401);
   });
 
+  it("refuses a token in the URL", async () => {
+    const token = await issuer.token("ada", AUDIENCE);
+    expect((await post(new URL(`?access_token=${token}`, url), INITIALIZE)).status).toBe(401);
+  });
+
   it("asks for the scope that is missing, with 403", async () => {
     const response = await call(bearer(await issuer.forge({ ...good(), scope: "email" })));
     expect(response.status).toBe(403);
@@ -407,4 +412,32 @@ describe("an authorization server that cannot be used", () => {
     expect(await ask()).toBe(503);
     expect(log()).toContain(`its jwks_uri ${issuer.issuer}/jwks is not https`);
   });
+
+  it.each([
+    ["metadata", (document: object) => !("keys" in document)],
+    ["keys", (document: object) => "keys" in document],
+  ])(
+    "is asked for its %s once in 5 s, however many requests there are",
+    async (_what, isBroken) => {
+      vi.useFakeTimers({ toFake: ["performance"] });
+      let isDown = true;
+      const front = await startFront((document, origin) => {
+        if (isDown && isBroken(document)) return undefined;
+        return "keys" in document
+          ? document
+          : { ...document, issuer: origin, jwks_uri: `${origin}/jwks` };
+      });
+      open.push(front);
+      const { ask, log } = await startTrusting(front.origin);
+      expect(new Set(await Promise.all(Array.from({ length: 50 }, ask)))).toEqual(new Set([503]));
+      for (let round = 0; round < 50; round++) expect(await ask()).toBe(503);
+      // Both possible URLs of the metadata; or the metadata and the keys.
+      expect(front.requests()).toBe(2);
+      expect(log().match(/Tokens cannot be checked/g)).toHaveLength(1);
+      isDown = false;
+      expect(await ask()).toBe(503);
+      vi.advanceTimersByTime(5_000);
+      expect(await ask()).toBe(200);
+    },
+  );
 });

@@ -1,7 +1,6 @@
 import { createConnection } from "node:net";
 import { describe, expect, it } from "vitest";
 import {
-  connectHttp,
   INITIALIZE,
   legacyCall,
   modernCall,
@@ -10,64 +9,7 @@ import {
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
-const { start, closeLater } = useProbes();
-
-describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
-  it("lists, calls, reads and completes", async () => {
-    const { url } = await start();
-    const { client } = await connectHttp(url, era);
-    closeLater(client);
-    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("probe_echo");
-    const said = await client.callTool({
-      name: "probe_echo",
-      arguments: { text: "héllo", times: 2 },
-    });
-    expect(said.content).toEqual([{ type: "text", text: "héllohéllo" }]);
-    expect((await client.readResource({ uri: "probe://count" })).contents).toHaveLength(1);
-    expect(
-      (await client.getPrompt({ name: "probe_greeting", arguments: { who: "Ada" } })).messages,
-    ).toHaveLength(1);
-  });
-
-  it("reports progress while a call runs", async () => {
-    const { url } = await start();
-    const { client } = await connectHttp(url, era);
-    closeLater(client);
-    const seen: number[] = [];
-    await client.callTool(
-      { name: "probe_slow", arguments: { ms: 50 } },
-      { onprogress: ({ progress }) => seen.push(progress) },
-    );
-    expect(seen).toEqual([1]);
-  });
-
-  it("asks the client within a call", async () => {
-    const { url, probes } = await start();
-    const { client } = await connectHttp(url, era);
-    closeLater(client);
-    client.setRequestHandler("elicitation/create", ({ params }) => ({
-      action: "accept",
-      content: params.message === "Why?" ? { reason: "tidy" } : { confirm: true },
-    }));
-    await client.callTool({ name: "probe_count", arguments: { by: 3 } });
-    const wiped = await client.callTool({ name: "probe_wipe", arguments: {} });
-    expect(wiped.structuredContent).toEqual({ lost: 3, reason: "tidy" });
-    expect(probes[0]?.events.at(-1)).toBe("wiped");
-  });
-
-  it("stops a call that the client cancels", async () => {
-    const { url, probes } = await start();
-    const { client } = await connectHttp(url, era);
-    closeLater(client);
-    const controller = new AbortController();
-    const call = client.callTool(
-      { name: "probe_slow", arguments: { ms: 60_000 } },
-      { signal: controller.signal, onprogress: () => controller.abort() },
-    );
-    await expect(call).rejects.toThrow();
-    await expect.poll(() => probes[0]?.events).toContain("aborted");
-  });
-});
+const { start } = useProbes();
 
 describe("isolation", () => {
   it("separates the sessions and answers of many clients with equal ids", async () => {
@@ -135,6 +77,16 @@ describe("what is refused", () => {
       `GET /mcp HTTP/1.1\r\n${lines(url.host)}\r\nconnection: close\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it.each([
+    ["a strange host", { host: "evil.example" }],
+    ["a strange origin", { origin: "https://evil.example" }],
+    ["an opaque origin", { origin: "null" }],
+  ])("%s: 403", async (_what, headers) => {
+    const { url } = await start();
+    const status = await rawStatus(url, headers);
+    expect(status).toBe(403);
   });
 
   it("without an id, as the schemas of the named revision want it", async () => {
