@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { call, initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 
-it("capabilities that are no objects count as not declared: old versions of Cursor send booleans", async () => {
+it("ignores capabilities that are not objects, since old versions of Cursor send booleans", async () => {
   const wire = new Wire();
   const { params } = initialize();
   wire.send(
