@@ -1,15 +1,5 @@
 import { execFile } from "node:child_process";
-import {
-  chmod,
-  lstat,
-  mkdir,
-  readlink,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { chmod, lstat, readlink, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -81,16 +71,6 @@ describe("copy", () => {
     expect(await list("dir")).toEqual(["a"]);
   });
 
-  it("overwrites a file on request, which can be undone", async () => {
-    const { files, at, put, read } = await scratch();
-    await put("a", "new");
-    await put("b", "old content");
-    const copied = await files.copy({ source: at("a"), destination: at("b"), overwrite: true });
-    expect(await read("b")).toBe("new");
-    await files.undo(copied.receipt?.changeId ?? "");
-    expect([await read("a"), await read("b")]).toEqual(["new", "old content"]);
-  });
-
   it("leaves nothing behind when a copy is cancelled", async () => {
     const { files, at, put, list } = await scratch();
     for (let index = 0; index < 300; index++) await put(`dir/${index}`, "x".repeat(1000));
@@ -137,21 +117,5 @@ describe("copy", () => {
       expect(found === undefined && link?.isSymbolicLink() !== true).toBe(true);
       await rm(at(`aside${round}`), { recursive: true });
     }
-  });
-
-  it("copies empty directories and respects its lock", async () => {
-    const { files, at, put, read } = await scratch();
-    await mkdir(at("empty"));
-    await put("a", "a");
-    await put("b", "b");
-    expect(
-      await files.copy({ source: at("empty"), destination: at("e2"), overwrite: false }),
-    ).toMatchObject({ content: { files: 0 } });
-    const both = await Promise.allSettled([
-      files.copy({ source: at("a"), destination: at("c"), overwrite: false }),
-      files.copy({ source: at("b"), destination: at("c"), overwrite: false }),
-    ]);
-    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    expect(["a", "b"]).toContain(await read("c"));
   });
 });

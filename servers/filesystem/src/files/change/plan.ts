@@ -5,10 +5,10 @@ import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { missingDirectories, notThere, placeOf, withDirectory } from "../open-path.ts";
+import type { Subject } from "../store/record.ts";
+import { type Content, contentOf, entriesOf } from "../store/state.ts";
 import { MAX_PLANNED, matchedPairs, matches, type Pair } from "./pattern.ts";
 import { requireOrdinary } from "./put.ts";
-import type { Subject } from "./record.ts";
-import { type Content, contentOf, entriesOf } from "./state.ts";
 import { directoryStep, type Step } from "./step.ts";
 
 const MAX_PROBLEMS = 10;

@@ -4,16 +4,6 @@ import { makeTree } from "../../../test/tree.ts";
 import { searchAnswer, type TextMatches } from "./answer.ts";
 
 describe("pages of text", () => {
-  it("cuts long lines around the match", async () => {
-    const tree = await makeTree({ a: `${"ab".repeat(5_000)}needle${"😀".repeat(5_000)}\n` });
-    const { files } = await searcherOf(tree)({ pattern: "needle" });
-    const [match] = files[0]?.matches ?? [];
-    expect(match?.text).toMatch(/^…[ab]{75}needle😀+…$/u);
-    expect(match?.text.length).toBeLessThan(310);
-    expect(match?.column).toBe(10_001);
-    expect(match?.text.isWellFormed()).toBe(true);
-  });
-
   it.each(["content", "files", "counts"] as const)(
     "pages through %s without repeat or gap",
     async (mode) => {

@@ -30,23 +30,6 @@ describe("the journal", () => {
     expect(await readFile(join(journalDirectory, "images", `${id}.0`), "utf8")).toBe("old");
   });
 
-  it("lists changes newest first, in pages, and by path", async () => {
-    const { files, at } = await scratch();
-    await files.createDirectory(at("sub"));
-    for (const name of ["a", "sub/b", "c"]) await files.write(request(at(name), name));
-    const all = await files.changes();
-    expect(all.map((change) => [change.action, change.path])).toEqual([
-      ["create", at("c")],
-      ["create", at("sub/b")],
-      ["create", at("a")],
-      ["create_directory", at("sub")],
-    ]);
-    const [before = ""] = all.slice(2, 3).map(({ id }) => id);
-    expect(await files.store.list({ before, limit: 3 })).toEqual(all.slice(3));
-    const below = await files.store.list({ below: at("sub"), limit: 10 });
-    expect(below.map(({ path }) => path)).toEqual([at("sub/b"), at("sub")]);
-  });
-
   it("survives a restart, and is shared by two servers at once", async () => {
     const { files, another, at } = await scratch();
     const second = another();
