@@ -14,12 +14,6 @@ async function agedTree(names: readonly string[]) {
   return { tree, paths };
 }
 
-it("lists the newest files first", async () => {
-  const names = ["z.txt", "b/new.log", "a.txt", "b/c/old.txt", "oldest"];
-  const { tree, paths } = await agedTree(names);
-  expect(paths(await newestFiles({ guard: tree.guard, ignored: [] }))).toEqual(names);
-});
-
 it("leaves out what is hidden, ignored, installed or a link", async () => {
   const { tree, paths } = await agedTree(["a.txt"]);
   const more: TreeContent = {
@@ -34,19 +28,4 @@ it("leaves out what is hidden, ignored, installed or a link", async () => {
   };
   await tree.add(more);
   expect(paths(await newestFiles({ guard: tree.guard, ignored: ["*.log"] }))).toEqual(["a.txt"]);
-});
-
-it("lists at most 100 files", async () => {
-  const { tree } = await agedTree(Array.from({ length: 120 }, (_, at) => `f${at}`));
-  expect(await newestFiles({ guard: tree.guard, ignored: [] })).toHaveLength(100);
-});
-
-it("lists a file once if allowed directories contain each other", async () => {
-  const { tree, paths } = await agedTree(["sub/a.txt", "b.txt"]);
-  const configured = [tree.root, tree.at("sub")].map((path) => ({
-    path,
-    source: "argument" as const,
-  }));
-  const guard = createPathGuard(new DirectoryAllowlist({ mode: "off", configured }));
-  expect(paths(await newestFiles({ guard, ignored: [] }))).toEqual(["sub/a.txt", "b.txt"]);
 });
