@@ -9,7 +9,7 @@ import type { RunOptions } from "../src/files/change/step.ts";
 import { undo } from "../src/files/change/undo.ts";
 import { compareFiles } from "../src/files/edit/compare.ts";
 import { edit, editMany } from "../src/files/edit/edit.ts";
-import { write } from "../src/files/edit/write.ts";
+import { type WriteRequest, write } from "../src/files/edit/write.ts";
 import { closeFiles, type Files, openFiles } from "../src/files/files.ts";
 import { getInfo } from "../src/files/read/info.ts";
 import { readMedia } from "../src/files/read/media.ts";
@@ -50,6 +50,19 @@ export interface Scratch {
 interface ScratchOptions {
   readonly journalDays?: number;
   readonly writable?: boolean;
+}
+
+/** An allowlist of these directories. */
+export function allowlist(...paths: string[]): DirectoryAllowlist {
+  return new DirectoryAllowlist({
+    configured: paths.map((path) => ({ path, source: "argument" })),
+    mode: "narrow",
+  });
+}
+
+/** A request to overwrite a file. */
+export function request(path: string, content: string, more: Partial<WriteRequest> = {}) {
+  return { path, content, mode: "overwrite", create_parents: false, ...more } as const;
 }
 
 type Single = Omit<Parameters<typeof planMoves>[1], "action" | "moves"> & RunOptions;

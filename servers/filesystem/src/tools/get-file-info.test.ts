@@ -16,12 +16,3 @@ it("counts the files below a directory and their bytes, without following symlin
     /\ntype: directory\nfiles: 3\ndirectories: 3\ntotal_size: 15\nlargest_folders: deep\/ 6 B, .git\/ 5 B\npermissions: /,
   );
 });
-
-it("names the largest folders", async () => {
-  const { files, put } = await scratch();
-  await put("dir/a.txt", "one\n");
-  await put("dir/sub/b.txt", "one\n");
-  await put("dir/more/c/d.txt", "one two\n");
-  const info = String(await use(getFileInfo, files, { path: "dir" }));
-  expect(info).toContain("\nlargest_folders: more/ 8 B, sub/ 4 B\n");
-});

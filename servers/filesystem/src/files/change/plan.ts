@@ -67,7 +67,8 @@ export async function planMoves(files: Files, request: MoveRequest): Promise<Pla
   for (const pair of changing) {
     signal?.throwIfAborted();
     await collect(problems, pair, async () => {
-      const absent = await missing(dirname(pair.to));
+      const [old, directory] = [dirname(pair.from), dirname(pair.to)];
+      const absent = directory === old ? [] : await missing(directory);
       checked.push(await checkPair(files, pair, action, absent.length > 0));
       for (const directory of absent) parents.add(directory);
     });

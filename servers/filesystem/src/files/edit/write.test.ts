@@ -1,13 +1,8 @@
-import { chmod, link, lstat, mkdir, readdir, stat, symlink } from "node:fs/promises";
+import { chmod, link, lstat, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { scratch } from "../../../test/scratch.ts";
+import { request, scratch } from "../../../test/scratch.ts";
 import { hashOf } from "../read/bytes.ts";
-import type { WriteRequest } from "./write.ts";
-
-function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
-  return { path, content, mode: "overwrite", create_parents: false, ...more };
-}
 
 describe("write", () => {
   it("creates, overwrites and appends, and reports the changes", async () => {

@@ -1,11 +1,8 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { open } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { isLong } from "../../../../../vitest.long.ts";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { readText } from "./read-text.ts";
 import { factsLine } from "./read-text.ts";
@@ -22,7 +19,6 @@ function read(
 }
 
 describe("readText", () => {
-
   it("reads head, tail and a range", async () => {
     const { files, put } = await scratch();
     const path = await put("a.txt", TEXT);

@@ -7,10 +7,7 @@ function formOf(bytes: Buffer) {
   return form;
 }
 
-const WORDS = "Grüße aus Köln, 20 € – naïve café\n";
-
 describe("the form of a text", () => {
-
   it("treats mostly valid UTF-8 with a stray byte as damaged UTF-8", () => {
     const bytes = Buffer.concat([
       Buffer.from("Grüße, Köln "),

@@ -33,53 +33,30 @@ describe(".gitignore rules match those of git", () => {
   const names = [
     "a",
     "a.log",
-    "b.log",
     "keep.log",
     "build",
-    "Release",
     ".env",
-    ".env.local",
     "x y",
     "#hash",
     "!bang",
     "a b ",
     "[x]",
     "x",
-    "ab",
-    "axb",
     "aXXb",
     "日本.txt",
     "foo\\bar",
   ];
   const files = Object.fromEntries(
-    [
-      "",
-      "dir/",
-      "dir/sub/",
-      "dir/sub/deep/",
-      "foo/",
-      "foo/bar/",
-      "foo/bar/baz/",
-      "a-b/",
-      "out/a/b/c/",
-    ].flatMap((prefix) =>
-      names.map((name) => [`${prefix}${prefix === "" ? name : `f-${name}`}`, ""] as const),
+    ["", "dir/", "dir/sub/", "dir/sub/deep/", "foo/", "foo/bar/", "a-b/", "out/a/b/c/"].flatMap(
+      (prefix) =>
+        names.map((name) => [`${prefix}${prefix === "" ? name : `f-${name}`}`, ""] as const),
     ),
   );
   const more = Object.fromEntries(
-    [
-      "dir/build/x",
-      "dir/sub/build/y",
-      "foo/bar/qux/z",
-      "foo/a/bar/w",
-      "foo/a/b/bar/v",
-      "tmp/one",
-      "dir/tmp/two",
-      "logs/x.log",
-      "logs/keep.log",
-      "p/q/r/s.md",
-      "q/r/s.md",
-    ].map((path) => [path, ""]),
+    ["dir/build/x", "foo/bar/qux/z", "foo/a/b/bar/v", "tmp/one", "p/q/r/s.md"].map((path) => [
+      path,
+      "",
+    ]),
   );
   const rules = [
     "*.log\n!keep.log\n",
@@ -113,7 +90,6 @@ describe(".gitignore rules match those of git", () => {
     "[[:upper:]]*\n",
     ".*\n!.gitignore\n",
     "{a,b}.log\n",
-    "s.md\n!p/q/r/s.md\n",
     "/p/**/s.md\n",
   ];
   it.each(someOf(3, rules))("%j", async (rule) => {

@@ -21,6 +21,10 @@ describe("what counts as text", () => {
     ];
     expect(lines(tree, await search({ pattern: "needle" }))).toEqual(expected);
     expect(lines(tree, await search({ pattern: "^needle" }))).toEqual(expected.slice(0, 2));
+    // Their text is not searched, so nothing that is not found is missed silently.
+    expect((await search({ pattern: "absent" })).notes).toEqual([
+      "3 binary files were not searched.",
+    ]);
     for (const path of ["binary-begin", "binary-end"]) {
       expect(await search({ pattern: "needle", path })).toMatchObject({
         files: [],

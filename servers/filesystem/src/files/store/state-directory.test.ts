@@ -1,15 +1,8 @@
 import { chmod, chown, lstat, mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { DirectoryAllowlist, openStateDirectory } from "@refmcp/boundary";
+import { openStateDirectory } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
-import { scratch } from "../../../test/scratch.ts";
-
-function allowlist(...paths: string[]): DirectoryAllowlist {
-  return new DirectoryAllowlist({
-    configured: paths.map((path) => ({ path, source: "argument" })),
-    mode: "narrow",
-  });
-}
+import { allowlist, scratch } from "../../../test/scratch.ts";
 
 describe("the state directory", () => {
   it("is never inside a root, and never contains one", async () => {

@@ -1,22 +1,11 @@
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
+import { createPathGuard } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
-import { openDomain, scratch } from "../../../test/scratch.ts";
-import { type WriteRequest, write } from "../edit/write.ts";
+import { allowlist, openDomain, request, scratch } from "../../../test/scratch.ts";
+import { write } from "../edit/write.ts";
 import { startRecording } from "./recording.ts";
 import { Store } from "./store.ts";
-
-function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
-  return { path, content, mode: "overwrite", create_parents: false, ...more };
-}
-
-function allowlist(...paths: string[]): DirectoryAllowlist {
-  return new DirectoryAllowlist({
-    configured: paths.map((path) => ({ path, source: "argument" })),
-    mode: "narrow",
-  });
-}
 
 describe("the journal", () => {
   it("keeps the previous content, readable only by the user", async () => {

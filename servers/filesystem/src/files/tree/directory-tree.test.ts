@@ -31,7 +31,6 @@ const letters = (number: number) =>
     .replace(/\d/g, (digit) => "abcdefghij"[Number(digit)] ?? "");
 
 describe("drawTree", () => {
-
   it("names cannot forge a line or mark", async () => {
     const names = [
       "a\n  forged/",

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { listed, makeTree, type Tree } from "../../../test/tree.ts";
 import { listDirectory } from "./list-directory.ts";
@@ -15,7 +14,6 @@ async function list(tree: Tree, request: Partial<Parameters<typeof listDirectory
 }
 
 describe("listDirectory", () => {
-
   it.each(["name", "size", "mtime"] as const)(
     "pages without repeat or gap, sorted by %s",
     async (sort) => {
