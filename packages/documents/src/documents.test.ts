@@ -78,7 +78,7 @@ describe("office documents", () => {
     ]);
   });
 
-  it("shows formulas without a cached value, and errors as they are", async () => {
+  it("shows formulas without a cached value, and errors unchanged", async () => {
     const cells = {
       A1: 6,
       A2: '<c r="A2"><f>SUM(A1:A1)</f><v></v></c>',

@@ -114,7 +114,7 @@ async function calls(report, clients, work) {
     title: "Processor time a call, in µs",
     columns: ["", "official", "ours", "ratio", "goal"],
     rows,
-    notes: ["Each write and move of ours is recorded on the disk and can be undone."],
+    notes: ["Our server records each write and move on the disk, so that it can be undone."],
   });
 }
 
