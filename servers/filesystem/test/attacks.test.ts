@@ -327,6 +327,17 @@ describe("concurrent calls", () => {
     expect(left.filter((name) => /^[ab]-/.test(name))).toHaveLength(30);
   });
 
+  it("moves in opposite directions at the same time do not wait for each other forever", async () => {
+    const client = await connect();
+    for (const name of ["x", "y"]) await writeFile(join(root, name), name);
+    const moves = Array.from({ length: 40 }, (_, i) => {
+      const [source, destination] = i % 2 === 0 ? ["x", "y"] : ["y", "x"];
+      return call(client, "move_file", { source, destination, overwrite: true });
+    });
+    expect(await Promise.all(moves)).toHaveLength(40);
+    expect((await readdir(root)).length).toBeGreaterThan(0);
+  });
+
   it("20 concurrent edits of one file: each is applied or refused", async () => {
     await writeFile(
       join(root, "shared.txt"),

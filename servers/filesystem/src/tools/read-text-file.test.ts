@@ -12,14 +12,3 @@ it("returns the file's text alone, and its own line last", async () => {
     /^\[All 2 lines\. File: 8 B, utf-8, LF line endings, hash [0-9a-f]{16}\.\]$/,
   );
 });
-
-it("stays within the budget, and within the larger limit for ranges", async () => {
-  const { files, put } = await scratch();
-  await put("a.txt", "some words on a line\n".repeat(10_000));
-  const length = async (args: { head?: number; limit?: number }) =>
-    texts(await use(readTextFile, files, { path: "a.txt", ...args })).join("").length;
-  expect(await length({})).toBeLessThanOrEqual(20_000);
-  expect(await length({})).toBeGreaterThan(19_000);
-  expect(await length({ limit: 9000 })).toBeGreaterThan(78_000);
-  expect(await length({ limit: 9000 })).toBeLessThanOrEqual(80_000);
-});

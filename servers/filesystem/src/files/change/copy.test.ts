@@ -1,29 +1,11 @@
 import { execFile } from "node:child_process";
-import { chmod, lstat, readlink, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { lstat, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import { hashOf } from "../read/bytes.ts";
 
 describe("copy", () => {
-  it("copies a file with its mode", async () => {
-    const { files, at, put, read } = await scratch();
-    await chmod(await put("a.sh", "content"), 0o750);
-    const copied = await files.copy({
-      source: at("a.sh"),
-      destination: at("b.sh"),
-      overwrite: false,
-    });
-    expect(copied).toMatchObject({ content: { files: 1, bytes: 7 } });
-    expect(await read("b.sh")).toBe("content");
-    expect((await stat(at("b.sh"))).mode & 0o777).toBe(0o750);
-    const changes = await files.changes();
-    expect(changes[0]?.steps[0]).toMatchObject({
-      after: { hash: hashOf(Buffer.from("content")) },
-    });
-  });
-
   it("copies a directory with its symlinks, and skips FIFOs, broken symlinks and those that lead outside", async () => {
     const { files, at, put, list, read, outside } = await scratch();
     await put("dir/sub/a", "a");

@@ -45,23 +45,6 @@ describe("text search", () => {
     expect(inOne).toMatchObject({ total_files: 1, total_lines: 2 });
   });
 
-  it("lists files and counts", async () => {
-    const tree = await makeTree({ a: "x\nx\n", "b/c": "x\ny\n", d: "y\n" });
-    const search = searcherOf(tree);
-    expect((await search({ mode: "files" })).files).toEqual([
-      { path: tree.at("a") },
-      { path: tree.at("b/c") },
-    ]);
-    expect(await search({ mode: "counts" })).toEqual({
-      files: [
-        { path: tree.at("a"), lines: 2 },
-        { path: tree.at("b/c"), lines: 1 },
-      ],
-      total_files: 2,
-      total_lines: 3,
-    });
-  });
-
   it("accepts literal text, and ignores case on request", async () => {
     const tree = await makeTree({ a: "f(x) [a]\nF(X)\nfx\nÄrger\närger\n" });
     const search = searcherOf(tree);
