@@ -82,6 +82,12 @@ async function calls(report, clients, work) {
   const text = "a line of a new file\n".repeat(40);
   /** @type {Record<Who, string>} */
   const turn = { official: "a", ours: "a" };
+  let version = 0;
+  // The same content again would change nothing.
+  const write = (/** @type {Who} */ who) => {
+    version += 1;
+    return { path: at(`${who}.txt`), content: `${text}${version}\n` };
+  };
   /** @type {(who: Who) => { source: string, destination: string }} */
   const move = (who) => {
     const [from, to] = turn[who] === "a" ? ["a", "b"] : ["b", "a"];
@@ -93,7 +99,7 @@ async function calls(report, clients, work) {
     ["small read", "0.8x", "read_text_file", () => ({ path: at("small.txt") })],
     ["list 50 names", "0.8x", "list_directory", () => ({ path: at("list") })],
     ["head of 44 MB", "1.0x", "read_text_file", () => ({ path: at("large.log"), head: 10 })],
-    ["small write", "2x", "write_file", (who) => ({ path: at(`${who}.txt`), content: text })],
+    ["small write", "2x", "write_file", write],
     ["move", "1.5x", "move_file", move],
   ];
   for (const who of ["official", "ours"]) await writeFile(at(`${who}-a.txt`), text);
