@@ -12,7 +12,7 @@ import {
 } from "@refmcp/boundary";
 import { failure, named } from "../errors.ts";
 import { directoryAt, withPlace } from "../open-path.ts";
-import { contentOf, stateOf } from "./state.ts";
+import { contentOf, stateOf } from "../store/state.ts";
 import type { Making, NewContent, Outcome, RunOptions } from "./step.ts";
 
 /** How many entries are copied between two progress reports. */

@@ -17,8 +17,8 @@ import {
 import { failure, named } from "../errors.ts";
 import { notThere, withDirectory, withFile, withPlace } from "../open-path.ts";
 import { hashOf } from "../read/bytes.ts";
-import type { State } from "./record.ts";
-import { contentOf, isStill, movedState, stateOf } from "./state.ts";
+import type { State } from "../store/record.ts";
+import { contentOf, isStill, movedState, stateOf } from "../store/state.ts";
 import { justChanged, type Making, type NewContent, type Outcome, type Step } from "./step.ts";
 
 /** @throws ToolError `denied` for anything other than a file, directory or link. */

@@ -1,22 +1,11 @@
 import { readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
+import { createPathGuard } from "@refmcp/boundary";
 import { describe, expect, it } from "vitest";
-import { openDomain, scratch } from "../../../test/scratch.ts";
-import { type WriteRequest, write } from "../edit/write.ts";
+import { allowlist, openDomain, request, scratch } from "../../../test/scratch.ts";
+import { write } from "../edit/write.ts";
 import { startRecording } from "./recording.ts";
 import { Store } from "./store.ts";
-
-function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
-  return { path, content, mode: "overwrite", create_parents: false, ...more };
-}
-
-function allowlist(...paths: string[]): DirectoryAllowlist {
-  return new DirectoryAllowlist({
-    configured: paths.map((path) => ({ path, source: "argument" })),
-    mode: "narrow",
-  });
-}
 
 describe("the journal", () => {
   it("keeps the previous content, readable only by the user", async () => {
@@ -28,23 +17,6 @@ describe("the journal", () => {
     const id = receipt?.changeId;
     expect(names.sort()).toEqual([`${id}.3.30.json`, "images"]);
     expect(await readFile(join(journalDirectory, "images", `${id}.0`), "utf8")).toBe("old");
-  });
-
-  it("lists changes newest first, in pages, and by path", async () => {
-    const { files, at } = await scratch();
-    await files.createDirectory(at("sub"));
-    for (const name of ["a", "sub/b", "c"]) await files.write(request(at(name), name));
-    const all = await files.changes();
-    expect(all.map((change) => [change.action, change.path])).toEqual([
-      ["create", at("c")],
-      ["create", at("sub/b")],
-      ["create", at("a")],
-      ["create_directory", at("sub")],
-    ]);
-    const [before = ""] = all.slice(2, 3).map(({ id }) => id);
-    expect(await files.store.list({ before, limit: 3 })).toEqual(all.slice(3));
-    const below = await files.store.list({ below: at("sub"), limit: 10 });
-    expect(below.map(({ path }) => path)).toEqual([at("sub/b"), at("sub")]);
   });
 
   it("survives a restart, and is shared by two servers at once", async () => {
