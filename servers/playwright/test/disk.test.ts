@@ -2,13 +2,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { isLong, rowsOf } from "../../../vitest.long.ts";
+import { rowsOf } from "../../../vitest.long.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
-import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";
-import { project } from "./fixture.ts";
 import { page, type Site } from "./lab.ts";
-import { folderOf, session, site } from "./session.ts";
+import { folderOf, site } from "./session.ts";
 import { makeTester } from "./testers.ts";
 
 const SECRET = "hunter2 & more";
@@ -68,32 +66,5 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
       expect(report.artifacts?.map(({ name }) => name)).toEqual(
         kept.filter((name) => name !== "report.json").sort(),
       );
-    });
-
-  if (isLong)
-    it("keeps the verdicts of specs, and names the attachments that were not kept", async (ctx) => {
-      const { executablePath } = await ensureBrowser();
-      const use = { launchOptions: { executablePath }, trace: "on", screenshot: "on" };
-      const home = await project(await folderOf("specs"), {
-        "playwright.config.js": `export default { use: ${JSON.stringify(use)} };\n`,
-        "page.spec.js": `import { expect, test } from "playwright/test";
-test("heading", async ({ page }) => {
-  await page.goto("${web.url}");
-  expect(await page.textContent("h1")).toBe("Other " + process.env.PW_SECRET_PIN);
-});
-`,
-      });
-      process.env.PW_SECRET_PIN = SECRET;
-      onTestFinished(() => void delete process.env.PW_SECRET_PIN);
-      const talk = await session({ args: ["--project", home] });
-      const folder = await mounted(ctx, talk.runs, "size=12k");
-      const { data, text } = await talk.good("pw_run_specs");
-      expect(data).toMatchObject({ passed: false, summary: "1 failed" });
-      const kept = join(folder, String(data.run_id));
-      for (const name of await readdir(kept)) await expectWhole(join(kept, name));
-      expect(text).toContain(`note: not kept in ${kept}: `);
-      expect(data.notes).toEqual([
-        expect.stringMatching(/1-heading-trace\.zip .*could show a secret/),
-      ]);
     });
 });

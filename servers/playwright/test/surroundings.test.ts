@@ -1,12 +1,9 @@
-import { chmod, cp, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { isLong } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
-import { mounted } from "./disks.ts";
-import { project } from "./fixture.ts";
 import { page } from "./lab.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 
@@ -22,26 +19,6 @@ async function start(bin: string, options: NonNullable<Parameters<typeof connect
   return async (name: string, args: Record<string, unknown> = {}) =>
     answerOf(await connected.client.callTool({ name, arguments: args }));
 }
-
-if (isLong)
-  describe("a server in a folder with a comma in its name", () => {
-    it("lists and runs specs", async () => {
-      const folder = join(await folderOf("comma"), "sub, dir");
-      await mkdir(folder);
-      for (const name of ["dist", "package.json"])
-        await cp(here(`../${name}`), join(folder, name), { recursive: true });
-      await symlink(here("../node_modules"), join(folder, "node_modules"), "junction");
-      const spec = 'import { test } from "playwright/test";\ntest("one", () => {});\n';
-      const home = await project(await folderOf("project"), { "one.spec.js": spec });
-      const call = await start(join(folder, "dist", "bin.js"), { args: ["--project", home] });
-      const listed = await call("pw_list_specs");
-      expect(listed.data.tests, listed.text).toEqual(["one.spec.js:2 one"]);
-      expect((await call("pw_run_specs")).data).toMatchObject({
-        passed: true,
-        summary: "1 passed",
-      });
-    });
-  });
 
 describe.runIf(process.platform === "linux")("a HOME in which no folder can be created", () => {
   /** A test, and its screenshot as the server shows it afterwards. */
@@ -76,19 +53,6 @@ describe.runIf(process.platform === "linux")("a HOME in which no folder can be c
     return start(here("../dist/bin.js"), { ...given, args, env });
   }
 
-  if (isLong)
-    it("below a file: artifacts are kept in a temporary folder", async () => {
-      const home = join(await folderOf("home"), "file");
-      await writeFile(home, "");
-      await expectVerdict(await inHome(home, await folderOf("tmp")), home);
-    });
-
-  if (isLong)
-    it("on a read-only disk: artifacts are kept in a temporary folder", async (ctx) => {
-      const home = await mounted(ctx, join(await folderOf("home"), "home"), "ro");
-      await expectVerdict(await inHome(home, await folderOf("tmp")), home);
-    });
-
   it("without permissions: artifacts are kept in a temporary folder", async () => {
     const [home, temporary] = [await folderOf("home"), await folderOf("tmp")];
     await chmod(home, 0);
@@ -99,46 +63,5 @@ describe.runIf(process.platform === "linux")("a HOME in which no folder can be c
     // Only this user can read them.
     const folder = (await readdir(temporary)).find((name) => name.startsWith("refmcp-")) ?? "";
     expect((await stat(join(temporary, folder))).mode & 0o077).toBe(0);
-  });
-
-  if (isLong)
-    it("and no temporary folder either: the verdict, and what was not kept", async () => {
-      const file = join(await folderOf("home"), "file");
-      await writeFile(file, "");
-      const { executablePath } = await ensureBrowser();
-      const call = await start(here("../dist/bin.js"), {
-        args: ["--executable-path", executablePath, "--output-dir", join(file, "runs")],
-      });
-      const { url } = await site({ "/": page("<h1>Good</h1>") });
-      const asked = { url, assertions: ["h1 is 'Good'"], evidence: ["screenshot", "har", "trace"] };
-      const { data, text } = await call("pw_run_test", asked);
-      expect(data, text).toMatchObject({ passed: true, artifacts: [] });
-      expect(Object(data).notes).toEqual([
-        `not kept in ${join(file, "runs", String(data.run_id))}: home.png, home.trace.zip, home.har, report.json (not a directory); --output-dir chooses another folder`,
-      ]);
-    });
-});
-
-describe.runIf(process.platform === "linux")("a browser that cannot start here", () => {
-  async function failure(options: Parameters<typeof start>[1]) {
-    const { executablePath } = await ensureBrowser();
-    const call = await start(here("../dist/bin.js"), {
-      ...options,
-      args: ["--executable-path", executablePath, "--output-dir", await folderOf("runs")],
-    });
-    const { text, isError } = await call("pw_run_test", { url: "http://127.0.0.1:1/" });
-    expect(isError, text).toBe(true);
-    return text;
-  }
-
-  it("for lack of a directory for temporary files: it is named", async () => {
-    // Below a file, since Node.js 24 creates a missing directory for its compile cache.
-    const file = join(await folderOf("home"), "file");
-    await writeFile(file, "");
-    const text = await failure({ env: { TMPDIR: join(file, "tmp") } });
-    expect(text).toContain(
-      `No browser can start: the directory for temporary files, ${join(file, "tmp")}, cannot be used (not a directory).`,
-    );
-    expect(text).toContain("TMPDIR");
   });
 });

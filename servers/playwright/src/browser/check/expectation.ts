@@ -110,7 +110,7 @@ async function reason(
   const target = "target" in check ? check.target : undefined;
   const shown = (value: unknown, max?: number) => cut(see(String(value ?? "")), max);
   if (message.includes(NOT_FOUND) && target !== undefined) {
-    const isState = check.kind === "state" || matcher === "toBeVisible";
+    const isState = "state" in check || matcher === "toBeVisible";
     const isHidden = isState && (await countOf(targetOn(page, target))) > 0;
     return isHidden ? "it is hidden" : missing(page, target);
   }
@@ -132,7 +132,7 @@ async function reason(
     const some = Number(actual) === 1 ? "1 element matches" : `${actual} elements match`;
     return isCount ? `the count is ${actual}` : some;
   }
-  if (check.kind === "state" && polls !== undefined)
+  if ("state" in check && polls !== undefined)
     return `it is ${args[0] !== not ? "not " : ""}${check.state}`;
   if (on.calls.length === 0)
     return `the ${matcher === "toHaveTitle" ? "title" : "url"} is ${shown(actual)}`;
