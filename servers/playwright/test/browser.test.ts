@@ -50,6 +50,19 @@ describe("aptInstall", () => {
       INSTALL,
     ]);
   });
+
+  it.each([
+    ["to a user who is not root", { isRoot: false, env: {} }, "apt is used only as root"],
+    [
+      "if the user refuses it",
+      { isRoot: true, env: { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" } },
+      "--no-system-packages was given",
+    ],
+  ])("does nothing %s", async (_, options, reason) => {
+    const { path, calls } = await apt(SIMULATION);
+    expect(await aptInstall(["pgbouncer"], { say, apt: path, ...options })).toBe(reason);
+    expect([said, await calls()]).toEqual([[], []]);
+  });
 });
 
 describe("ensureBrowser", () => {

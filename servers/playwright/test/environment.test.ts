@@ -61,28 +61,6 @@ describe.concurrent("tabs", () => {
     });
     expect(await Promise.all(runs)).toEqual(runs.map(() => true));
   });
-
-  it("reach no forbidden host and no file", async () => {
-    const denied = await site({ "*": good }, "127.0.0.3");
-    for (const to of rowsOf(
-      [denied.url, "file:///etc/passwd", "view-source:file:///etc/passwd"],
-      2,
-    )) {
-      const { url } = await site({
-        "/": page(`<h1>Good</h1>${button("go", `window.open('${to}')`)}`),
-      });
-      const outcome = await fence
-        .run({
-          url,
-          steps: ["click button 'go'", "switch to new tab"],
-          assertions: ["body contains 'root:' within 300ms"],
-        })
-        .catch((error: unknown) => error);
-      if (outcome instanceof Error) expect(outcome, to).toMatchObject({ kind: "denied" });
-      else expect(outcome, to).toMatchObject({ passed: false });
-    }
-    expect(denied.connections()).toBe(0);
-  });
 });
 
 describe.concurrent("downloads", () => {

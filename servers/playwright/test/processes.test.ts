@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { rowsOf } from "../../../vitest.long.ts";
@@ -114,32 +114,4 @@ test("never ends", async () => {
     await gone([...processes, { pid: server.pid, command: "the server" }]);
     await running;
   });
-});
-
-it("the server's own process never loads Playwright", async () => {
-  const web = await site({ "*": page("<h1>Good</h1>") });
-  const log = join(await folderOf("loaded"), "loaded.txt");
-  const { executablePath } = await ensureBrowser();
-  const watching = fileURLToPath(new URL("watch-modules.mjs", import.meta.url));
-  const server = await connectStdio(bin, {
-    args: ["--executable-path", executablePath, "--output-dir", await folderOf("runs")],
-    env: { NODE_OPTIONS: `--import=${pathToFileURL(watching)}`, LOADED_LOG: log },
-  });
-  servers.push(server);
-  const call = async (name: string, args: Record<string, unknown>) =>
-    answerOf(await server.client.callTool({ name, arguments: { url: web.url, ...args } }));
-  const checks = { assertions: ["h1 is 'Good'"] };
-  expect((await call("pw_run_test", { ...checks, devices: ["iPhone 15"] })).text).toMatch(
-    /^All checks passed/,
-  );
-  expect((await call("pw_inspect_page", {})).isError).toBe(false);
-  expect((await call("pw_export_spec", { ...checks, device: "iPhone 15" })).text).toContain(
-    '...devices["iPhone 15"]',
-  );
-  const pids = (await readFile(log, "utf8"))
-    .trim()
-    .split("\n")
-    .map((line) => Number.parseInt(line, 10));
-  expect(pids.length, "the drivers load it").toBeGreaterThan(0);
-  expect(pids).not.toContain(server.pid);
 });

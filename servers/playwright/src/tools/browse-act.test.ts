@@ -80,17 +80,4 @@ describe("pw_browse_act", () => {
     });
     await close("checked");
   });
-
-  it("performs calls one after another", async () => {
-    await open("line");
-    const calls = ["one", "two", "three"].map((name) =>
-      act("line", `fill textbox 'Name' with '${name}'`, "click button 'Add'"),
-    );
-    expect((await Promise.all(calls)).map(({ data }) => data.console)).toEqual([
-      ["error: added 1"],
-      ["error: added 2"],
-      ["error: added 3"],
-    ]);
-    await close("line");
-  });
 });

@@ -49,21 +49,6 @@ describe("pw_export_spec", () => {
     ]);
   });
 
-  it.each([
-    ["http://localhost:3000/a?b=1#c", "goto /d", ['goto("/a?b=1#c")', 'goto("/d")']],
-    ["http://localhost:3000/a", "goto http://localhost:3000/b", ['goto("/a")', 'goto("/b")']],
-    [
-      "http://localhost:3000//evil.test/a",
-      "goto ./b",
-      ['goto("http://localhost:3000//evil.test/a")', 'new URL("./b"'],
-    ],
-    ["http://localhost:3000/", "goto http://localhost:30001/", ['goto("http://localhost:30001/")']],
-  ])("writes %s and %s for its baseURL", async (url, step, lines) => {
-    const { text } = await talk.good("pw_export_spec", { url, steps: [step] });
-    expect(text).toContain('test.use({ baseURL: "http://localhost:3000" });');
-    for (const line of lines) expect(text).toContain(line);
-  });
-
   it("writes a run, with its device", async () => {
     const { url } = await site({ "/": page("<h1>Docs</h1><label>Name <input></label>") });
     const run = await talk.good("pw_run_test", {

@@ -81,16 +81,15 @@ async function hold(plan: Expectation, page: Page, timeout: number): Promise<voi
   for (;;) {
     const found = locatorOf(page, on);
     const count = await found.count();
-    const value =
-      polls === "count" || count === 0
-        ? count
-        : await found.evaluate((one, css) => one.matches(css), polls.css, { timeout: ASK_MS });
     const isLast = timeout === ONCE || performance.now() >= ends;
     try {
-      if (polls !== "count" && count === 0) throw new Error(NOT_FOUND);
-      return await check(expect(value), []);
+      if (polls === "count") return await check(expect(count), []);
+      if (count === 0) throw new Error(NOT_FOUND);
+      const asked = found.evaluate((one, css) => one.matches(css), polls.css, { timeout: ASK_MS });
+      return await check(expect(await asked), []);
     } catch (error) {
-      if (isLast) throw error;
+      // A page that was too busy to answer is asked again.
+      if (isLast || plain(error).includes("strict mode violation")) throw error;
     }
     await sleep(POLL_MS);
   }

@@ -1,6 +1,5 @@
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
-import { localText } from "./capture.ts";
 import { differenceOf } from "./difference.ts";
 
 const WIDTH = 120;
@@ -37,18 +36,5 @@ describe("two versions of a page", () => {
       "parts of the picture that differ at each load",
       "what differs at each load: text: visit 1; text: visit 3",
     ]);
-  });
-});
-
-describe("two deployments of one page", () => {
-  it.each([
-    ["link http://a.test:3000/docs", "link /docs"],
-    [
-      "failed request: GET http://a.test:3000/app.3f2a91bc.js (404)",
-      "failed request: GET /app.*.js (404)",
-    ],
-    ["http://b.test/", "http://b.test/"],
-  ])("have the same lines: %s", (line, same) => {
-    expect(localText(line, "http://a.test:3000")).toBe(same);
   });
 });

@@ -3,9 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { chromium } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { isLong } from "../../../../../vitest.long.ts";
 import { ensureBrowser } from "../../../test/browser.mjs";
 import { page, type Site } from "../../../test/lab.ts";
 import { descendantsOf } from "../../../test/processes.ts";
@@ -90,26 +88,6 @@ describe("a remote browser", () => {
     await tester.close();
     expect((await fetch(`${cdpEndpoint}/json/version`)).status).toBe(200);
   });
-
-  if (isLong)
-    it("is used by --ws-endpoint, and left running", async () => {
-      const server = await chromium.launchServer({
-        executablePath: browser.executablePath,
-        env: Object.fromEntries(Object.entries(process.env).map(([k, v]) => [k, v ?? ""])),
-      });
-      try {
-        const wsEndpoint = server.wsEndpoint();
-        const tester = await makeTester({ launch: () => launch(launchOptions({ wsEndpoint })) });
-        expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(
-          true,
-        );
-        await tester.close();
-        const again = await chromium.connect(wsEndpoint);
-        await again.close();
-      } finally {
-        await server.close();
-      }
-    });
 });
 
 describe("one browser", () => {

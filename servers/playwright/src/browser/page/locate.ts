@@ -30,9 +30,6 @@ function withLocators(page: Page, one: unknown): unknown {
 
 export const targetOn = (page: Page, target: Target): Locator => locatorOf(page, chainOf(target));
 
-/** The frames with a document: for that of one that is blocked or not there yet, Playwright waits without end. */
-export const framesOf = (page: Page): Frame[] => page.frames().filter((one) => one.url() !== "");
-
 export const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
 
 /** The name of a frame for a target; empty if it has none. */

@@ -55,17 +55,12 @@ describe("a page whose thread is busy after loading", () => {
     },
   ];
 
-  it.each(
-    rowsOf(
-      [
-        ["that is idle until a timer throws", script(LATE)],
-        ["that is idle until a worker's message", script(WORKER)],
-        ["that replaced the functions to wait with", script(BUSY + PATCHED)],
-        ["in a frame", page("<h1>Good</h1><iframe src='/busy'></iframe>")],
-      ],
-      3,
-    ),
-  )("%s does not pass", async (_, body) => {
+  it.each([
+    ["that is idle until a timer throws", script(LATE)],
+    ["that is idle until a worker's message", script(WORKER)],
+    ["that replaced the functions to wait with", script(BUSY + PATCHED)],
+    ["in a frame", page("<h1>Good</h1><iframe src='/busy'></iframe>")],
+  ])("%s does not pass", async (_, body) => {
     const { url } = await site({ "/": body, "/busy": script(BUSY) });
     expect((await lab.run({ url, assertions })).assertions).toEqual(failed);
   });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Frame } from "playwright";
 import type { Deadline } from "../deadline.ts";
+import { framesOf } from "../library.ts";
 import { DATA_MS, type PageEvents } from "./events.ts";
-import { framesOf } from "./locate.ts";
 
 /** How long a page must be quiet, also after its load event, to count as settled, and the maximum wait for that. */
 const SETTLED = { quietMs: 100, atMostMs: 3_000, isThorough: true };

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { stat, utimes, writeFile } from "node:fs/promises";
+import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { folderOf } from "../../../test/session.ts";
@@ -53,11 +53,6 @@ describe("the store of runs", () => {
     await store.sweep();
     expect(existsSync(foreign.path)).toBe(false);
     expect(existsSync(own.path)).toBe(true);
-  });
-
-  it("is accessible only to this user", async () => {
-    const { path: home } = await new RunStore({ folder }).begin();
-    if (process.platform !== "win32") expect((await stat(home)).mode & 0o077).toBe(0);
   });
 
   it("links to the file, or to the resource for a remote client", async () => {
