@@ -2,7 +2,6 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { rowsOf } from "../../../vitest.long.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { mounted } from "./disks.ts";
 import { page, type Site } from "./lab.ts";
@@ -41,30 +40,29 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     evidence: ["full_page", "har"] as const,
   };
 
-  for (const kilobytes of rowsOf([40, 4], 1))
-    it(`of ${kilobytes} kB costs no verdict, and keeps nothing half-written or with a secret`, async (ctx) => {
-      const folder = await mounted(ctx, join(await folderOf("full"), "runs"), `size=${kilobytes}k`);
-      const lab = await makeTester({ runs: new RunStore({ folder }) });
-      onTestFinished(() => lab.close());
-      const report = await lab.run({ ...asked, url: web.url });
-      expect(report.failed_step).toBeUndefined();
-      expect(report.assertions.map(({ passed }) => passed)).toEqual([true, true, false]);
-      const home = join(folder, report.run_id ?? "");
-      const kept = await readdir(home);
-      for (const name of kept) await expectWhole(join(home, name));
-      const [note = ""] = report.notes ?? [];
-      expect(note).toMatch(
-        /^not kept in .* \(no space left on device\).*; --output-dir chooses another folder$/,
-      );
-      const lost = note.replace(`not kept in ${home}: `, "").match(/[\w.-]+(?=, | \()/g) ?? [];
-      expect([...kept, ...lost].sort()).toEqual([
-        "home-filled.png",
-        "home.har",
-        "home.png",
-        "report.json",
-      ]);
-      expect(report.artifacts?.map(({ name }) => name)).toEqual(
-        kept.filter((name) => name !== "report.json").sort(),
-      );
-    });
+  it("costs no verdict, and keeps nothing half-written or with a secret", async (ctx) => {
+    const folder = await mounted(ctx, join(await folderOf("full"), "runs"), "size=40k");
+    const lab = await makeTester({ runs: new RunStore({ folder }) });
+    onTestFinished(() => lab.close());
+    const report = await lab.run({ ...asked, url: web.url });
+    expect(report.failed_step).toBeUndefined();
+    expect(report.assertions.map(({ passed }) => passed)).toEqual([true, true, false]);
+    const home = join(folder, report.run_id ?? "");
+    const kept = await readdir(home);
+    for (const name of kept) await expectWhole(join(home, name));
+    const [note = ""] = report.notes ?? [];
+    expect(note).toMatch(
+      /^not kept in .* \(no space left on device\).*; --output-dir chooses another folder$/,
+    );
+    const lost = note.replace(`not kept in ${home}: `, "").match(/[\w.-]+(?=, | \()/g) ?? [];
+    expect([...kept, ...lost].sort()).toEqual([
+      "home-filled.png",
+      "home.har",
+      "home.png",
+      "report.json",
+    ]);
+    expect(report.artifacts?.map(({ name }) => name)).toEqual(
+      kept.filter((name) => name !== "report.json").sort(),
+    );
+  });
 });

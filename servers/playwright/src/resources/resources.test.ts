@@ -29,6 +29,7 @@ describe("resources", () => {
     client.setNotificationHandler("notifications/resources/list_changed", ({ method }) => {
       changes.push(method);
     });
+    await client.listen({ resourcesListChanged: true });
     const run = await talk.good("pw_run_test", {
       url: web.url,
       assertions: ["h1 is 'x' within 1ms"],

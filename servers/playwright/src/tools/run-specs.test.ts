@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "../../../../vitest.long.ts";
 import { ensureBrowser } from "../../test/browser.mjs";
 import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
@@ -95,7 +94,7 @@ describe("pw_run_specs", () => {
       { files: ["--version"] },
       { grep: "--help" },
     ];
-    for (const given of rowsOf(attempts, 1)) {
+    for (const given of attempts) {
       const answer = await talk.call("pw_run_specs", given);
       expect(answer.isError).toBe(true);
       expect(answer.text).toContain("No test of the project matches");

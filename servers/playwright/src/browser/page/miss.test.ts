@@ -30,14 +30,14 @@ describe("a miss says what is there instead", () => {
     ],
     ["click link 'News'", "nothing matches link 'News'; the nearest: link 'Help'"],
     ["click 'Clsoe'", "nothing matches 'Clsoe'; the nearest: button 'Close'"],
-    ["fill 'Emial' with 'a'", "nothing matches 'Emial'; the nearest: textbox 'Email'"],
+    ["fill 'Emial' with 'a'", "nothing matches field 'Emial'; the nearest: textbox 'Email'"],
     [
       "fill field 'Postal code' with 'a'",
       "nothing matches field 'Postal code'; the nearest: textbox 'Email', textbox 'Number' in frame 'Card'",
     ],
     [
       "fill 'Number' with '1'",
-      "nothing matches 'Number'; the nearest: textbox 'Number' in frame 'Card'",
+      "nothing matches field 'Number'; the nearest: textbox 'Number' in frame 'Card'",
     ],
     [
       "click 'Confirm' in frame 'Crad'",
