@@ -197,7 +197,7 @@ const REFUSED_STEPS: Readonly<Record<string, string>> = {
   "set device to iPhone 15": "set cookie",
 };
 
-describe("a sentence that is not understood wholly", () => {
+describe("a sentence that is not entirely understood", () => {
   const problem = (steps: readonly string[], assertions: readonly string[] = []): Error => {
     try {
       parseScript(steps, assertions);
