@@ -59,14 +59,14 @@ async function safetyParts({ folder }) {
 async function languageParts({ folder, name }) {
   const file = "src/browser/language/help.ts";
   if (!existsSync(join(folder, file))) return {};
-  /** @type {{ TABLES: Record<string, [string, string[]][]> }} */
+  /** @type {{ TABLES: Record<string, string[][]> }} */
   const { TABLES } = await importSource(`servers/${name}/${file}`);
   /** @param {string} text */
   const quoted = (text) => (text.includes("`") ? `\`\` ${text} \`\`` : code(text));
-  const tables = Object.entries(TABLES).map(([title, topics]) =>
+  const tables = Object.entries(TABLES).map(([title, rows]) =>
     table(
-      [`${title.charAt(0).toUpperCase()}${title.slice(1)}`, "Examples"],
-      topics.map(([topic, examples]) => [topic, examples.map(quoted).join(" · ")]),
+      [`${title.charAt(0).toUpperCase()}${title.slice(1)}`],
+      rows.map((examples) => [examples.map(quoted).join(" · ")]),
     ),
   );
   return { language: tables.join("\n\n") };
