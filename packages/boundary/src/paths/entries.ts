@@ -115,8 +115,7 @@ export async function entryExists(path: string, context: GuardContext): Promise<
     return await withEntry(path, context, {}, async ({ stat }) => stat !== undefined);
   } catch (error) {
     if (!isMissing(error)) throw error;
-    const refusal = refusalOf(path, await existingPart(path), context);
-    if (refusal !== undefined) throw refusal;
+    await existingInside(path, context);
     return false;
   }
 }
@@ -130,9 +129,7 @@ export async function entryExists(path: string, context: GuardContext): Promise<
 export async function makeDirectories(path: string, context: GuardContext): Promise<string[]> {
   const { allowed, opener } = context;
   const created: string[] = [];
-  const existing = await existingPart(path);
-  const refusal = refusalOf(path, existing, context);
-  if (refusal !== undefined) throw refusal;
+  const existing = await existingInside(path, context);
   let directory = await opener.openDirectory(existing.real, existing.written);
   try {
     for (const name of existing.missing) {
@@ -158,19 +155,21 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   }
 }
 
-/** Why a path cannot be used whose existing part is outside now: the same whether it exists or not. */
-export function refusalOf(
-  path: string,
-  { real }: ExistingPart,
-  { allowed }: GuardContext,
-): ToolError | undefined {
-  if (directoryAround(real, allowed) !== undefined) return undefined;
-  return unavailableAround(path, allowed) ?? leadsOutside(path, allowed);
+/**
+ * How much of a path exists.
+ *
+ * @throws ToolError for one whose existing part is outside now: the same whether it exists or not
+ */
+export async function existingInside(path: string, { allowed }: GuardContext) {
+  const existing = await existingPart(path);
+  if (directoryAround(existing.real, allowed) !== undefined) return existing;
+  throw unavailableAround(path, allowed) ?? leadsOutside(path, allowed);
 }
 
 /**
- * The error to throw for `path`, with an explanation. Everything outside the allowed directories gets the same `denied`,
- * whether it exists or not.
+ * The error to throw for `path`, with an explanation.
+ *
+ * @throws ToolError for everything outside the allowed directories
  */
 export async function explain(
   error: unknown,
@@ -178,9 +177,7 @@ export async function explain(
   context: GuardContext,
 ): Promise<unknown> {
   if (error instanceof ToolError || errorCode(error) === undefined) return error;
-  const existing = await existingPart(path);
-  const refusal = refusalOf(path, existing, context);
-  if (refusal !== undefined) return refusal;
+  const existing = await existingInside(path, context);
   return isMissing(error) ? missingError(path, existing, context) : systemError(error, path);
 }
 

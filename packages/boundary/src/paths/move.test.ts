@@ -105,20 +105,14 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     expect(await names()).toBe("a b dir dir/x empty link pipe");
   });
 
-  it("reports which path is missing", async () => {
-    for (const [from, to] of [["none", "c"] as const, ["a", "none/c"] as const])
-      expect((await refusal(guard.move(from, to), "enoent")).message).toMatch(
-        /^"[^"]*\/none(\/c)?" does not exist; the nearest existing directory is "[^"]*\/root"\.$/,
-      );
-    expect(await names()).toBe("a b dir dir/x empty");
-  });
-
   it("stays inside, and out of read-only and allowed directories", async () => {
     await symlink(workspace.outside, join(root, "link"));
     const vendor = join(root, "lib", "vendor");
     await mkdir(vendor, { recursive: true });
     const nested = createPathGuard(allowlistOf(root, readOnly(vendor)), verification);
     for (const [from, to, code] of [
+      ["none", "c", "enoent"],
+      ["a", "none/c", "enoent"],
       ["a", "../outside/a", "outside"],
       ["a", "link/a", "outside"],
       ["link/secret.txt", "stolen", "outside"],

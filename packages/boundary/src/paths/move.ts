@@ -59,8 +59,7 @@ async function moveTo(
   };
   await verify();
   if (await isOneEntry(source, target)) {
-    if (source.name !== target.name)
-      await whileHeld(path, () => rename(source.entry, target.entry));
+    await whileHeld(path, () => rename(source.entry, target.entry));
     return verify();
   }
   if (target.stat !== undefined) throw pathError("eexist", target.path);

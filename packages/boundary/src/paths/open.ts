@@ -106,9 +106,9 @@ interface Target {
   readonly stat: Stats;
   /** Only for what is inside: a file server may block it. */
   kind(): FileSystemKind;
-  open(): Promise<ReadHandle>;
-  /** Whether it is still at its path, and is what was opened. */
-  isStill(opened?: ReadHandle): Promise<boolean>;
+  open(): ReadHandle | Promise<ReadHandle>;
+  /** Whether it is still at its path, and is what was opened; absent if nothing can change that. */
+  isStill?(opened?: ReadHandle): Promise<boolean>;
   close(): void;
 }
 
@@ -156,8 +156,8 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
         const { realPath, stat } = target;
         if (!stat.isFile()) throw pathError("is_directory", asked);
         const handle = await target.open();
-        const isStill = await target.isStill(handle).catch(() => false);
-        if (!isStill) return void (await handle.close());
+        if (target.isStill && !(await target.isStill(handle).catch(() => false)))
+          return void (await handle.close());
         target.close();
         return { handle, path: asked, realPath, stat, directory };
       }),
@@ -166,7 +166,7 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
       settled(path, asked, async (target, directory) => {
         const { at, realPath, stat } = target;
         if (!stat.isDirectory()) throw pathError("not_directory", asked);
-        if (!(await target.isStill())) return undefined;
+        if (target.isStill && !(await target.isStill())) return undefined;
         const begin = at.endsWith(sep) ? at : at + sep;
         let isClosed = false;
         return {
@@ -183,7 +183,8 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
             return begin + (name === "" ? "." : name);
           },
           async verify() {
-            if (!(await target.isStill())) throw pathError("changed_meanwhile", asked);
+            if (target.isStill && !(await target.isStill()))
+              throw pathError("changed_meanwhile", asked);
           },
           async close() {
             if (!isClosed) target.close();
@@ -265,11 +266,8 @@ function byDescriptor(): (path: string) => Promise<Target> {
       realPath,
       stat,
       kind,
-      async open() {
-        const local = kind() === "local" ? openLocal(at) : undefined;
-        return local ?? openHandle(at, constants.O_RDONLY);
-      },
-      isStill: async () => true,
+      open: () =>
+        (kind() === "local" ? openLocal(at) : undefined) ?? openHandle(at, constants.O_RDONLY),
       close: () => closeSync(fd),
     };
   };

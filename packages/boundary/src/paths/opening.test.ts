@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { link, mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { basename, join, relative } from "node:path";
@@ -98,13 +98,6 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       expect(await readThrough(guard, "\u00fcber.txt")).toBe("composed");
     });
 
-    it("may be a hard link, as shown by the link count", async () => {
-      await link(workspace.secret, join(root, "hard"));
-      const file = await guard.openFile("hard");
-      expect(file.stat.nlink).toBe(2);
-      await file.handle.close();
-    });
-
     it("is reported by `contains`, and nothing else is", () => {
       const paths = [root, join(root, "x", "y"), `${root}-evil`, workspace.base];
       expect(paths.map((path) => guard.contains(path))).toEqual([true, true, false, false]);
@@ -135,7 +128,10 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       await mkdir(`${root}-evil`);
       await writeFile(`${root}-evil/x`, "SECRET");
       const expected = await answer("/no/such/thing");
-      expect(expected).toMatchObject({ kind: "denied", code: "outside" });
+      expect(expected).toEqual({
+        ...{ kind: "denied", code: "outside", hint: expect.stringContaining("--root") },
+        message: `X is outside the allowed directories; the allowed directory is "${root}".`,
+      });
       for (const path of [
         ...[workspace.secret, `${outside}/nothing`, workspace.base, "/", "~"],
         ...[`${root}/../outside/secret.txt`, `${root}/../outside/nothing`],
@@ -196,14 +192,6 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         expect(await guard.exists(path), path).toBe(true);
       for (const path of ["none", "none/below"]) expect(await guard.exists(path), path).toBe(false);
       await refusal(guard.exists("a.txt/x"), "not_directory");
-    });
-
-    it("is reported with what is wrong, what is allowed, and what to do", async () => {
-      const error = await refusal(guard.openFile(workspace.secret));
-      expect(error.message).toBe(
-        `"${workspace.secret}" is outside the allowed directories; the allowed directory is "${root}".`,
-      );
-      expect(error.hint).toContain("--root");
     });
 
     it("is not described through a symlink either", async () => {

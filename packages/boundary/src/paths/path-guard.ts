@@ -108,9 +108,11 @@ export function createPathGuard(
   /** Runs `work` with the absolute path; its errors are explained. */
   async function at<Result>(path: string, work: (path: string) => Promise<Result>) {
     const located = await locate(path, allowed);
-    return work(located).catch(async (error: unknown) => {
+    try {
+      return await work(located);
+    } catch (error) {
       throw await explain(error, located, context);
-    });
+    }
   }
   return {
     allowed,

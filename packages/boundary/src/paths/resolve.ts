@@ -47,10 +47,13 @@ const WINDOWS_NAMES: readonly Rule[] = [
   ],
 ];
 
+function invalid(text: string, why: string, hint: string): ToolError {
+  return new ToolError("invalid", `The path ${quote(text)} ${why}.`, { hint });
+}
+
 function refuse(text: string, rules: readonly Rule[], tested = text): void {
   for (const [pattern, why, hint] of rules)
-    if (pattern.test(tested))
-      throw new ToolError("invalid", `The path ${quote(text)} ${why}.`, { hint });
+    if (pattern.test(tested)) throw invalid(text, why, hint);
 }
 
 /**
@@ -80,8 +83,8 @@ export function parsePath(
   for (const name of isWindows ? names : [])
     if (!/^\.{0,2}$/.test(name)) refuse(path, WINDOWS_NAMES, name);
   // Linux limits the bytes of a name, other systems its characters.
-  checkLength("path", path, isWindows ? 32_767 : 4096, !isWindows);
-  for (const name of names) checkLength("name", name, 255, platform === "linux");
+  checkLength(path, isWindows ? 32_767 : 4096, !isWindows);
+  for (const name of names) checkLength(name, 255, platform === "linux");
   const absolute = paths.isAbsolute(path);
   return { path: absolute ? paths.resolve(path) : path, absolute };
 }
@@ -92,17 +95,15 @@ function pathOfUri(uri: string, windows: boolean): string {
   try {
     path = fileURLToPath(uri, { windows });
   } catch {
-    const hint = "Encode as UTF-8, without %2F in names, or use the plain path.";
-    const why = "is not a usable file URI: its percent-encoding or drive is invalid";
-    throw new ToolError("invalid", `${quote(uri)} ${why}.`, { hint });
+    throw invalid(uri, "has an invalid percent-encoding or drive", "Encode it without %2F.");
   }
   refuse(path, CHARACTERS);
   return path;
 }
 
-function checkLength(what: string, text: string, max: number, inBytes: boolean): void {
+function checkLength(text: string, max: number, inBytes: boolean): void {
   const size = inBytes ? Buffer.byteLength(text) : text.length;
-  if (size <= max) return;
-  const is = `is ${size} ${inBytes ? "bytes" : "characters"} long; the limit is ${max}`;
-  throw new ToolError("invalid", `The ${what} ${quote(text)} ${is}.`, { hint: "Shorten it." });
+  const unit = inBytes ? "bytes" : "characters";
+  if (size > max)
+    throw invalid(text, `is ${size} ${unit} long; the limit is ${max}`, "Use a shorter one.");
 }

@@ -69,6 +69,8 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
           .writeFile("one.txt", Buffer.from(`${index}`), { mode: "create" });
       const winners = await winnersOf(Array.from({ length: 20 }, write));
       expect(winners).toEqual([Number(await read("one.txt"))]);
+      await refusal(guard.writeFile("old.txt", bytes, { mode: "create" }), "eexist");
+      expect(await read("old.txt")).toBe("old");
       expect(await names()).toEqual(["old.txt", "one.txt"]);
     });
   });
@@ -104,12 +106,6 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
       await writeFile(join(root, "cafe\u0301.txt"), "");
       expect(await guard.writeFile("caf\u00e9.txt", bytes)).toMatchObject({ created: false });
       expect(await names()).toEqual(["cafe\u0301.txt", "old.txt"]);
-    });
-
-    it("is a conflict in `create` mode, and is kept", async () => {
-      await refusal(guard.writeFile("old.txt", bytes, { mode: "create" }), "eexist");
-      expect(await read("old.txt")).toBe("old");
-      expect(await names()).toEqual(["old.txt"]);
     });
 
     it("is shown to `check`, which can refuse, also a new file", async () => {

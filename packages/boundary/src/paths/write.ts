@@ -10,8 +10,7 @@ import {
   unlink,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { openEntry, refusalOf } from "./entries.ts";
-import { existingPart } from "./existing.ts";
+import { existingInside, openEntry } from "./entries.ts";
 import { giveFreeName, replaceUnchanged, temporaryName } from "./move.ts";
 import { keyOf } from "./names.ts";
 import { openUnlinked } from "./open.ts";
@@ -73,9 +72,7 @@ async function openTarget(
   const place = await openEntry(path, context, { write: true, through: true });
   if (place.stat?.isSymbolicLink() !== true) return place;
   await place.parent.close();
-  const existing = await existingPart(path);
-  const refusal = refusalOf(path, existing, context);
-  if (refusal !== undefined) throw refusal;
+  const existing = await existingInside(path, context);
   if (options.mode === "create") throw pathError("eexist", path);
   const created = join(existing.real, ...existing.missing);
   const target = await openEntry(created, context, { write: true });
