@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { chmod, lstat, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import envPaths from "env-paths";
 import { realPathOf } from "./existing.ts";
 import { within } from "./names.ts";
@@ -54,7 +54,7 @@ export async function openStateDirectory(
       };
       try {
         // Checked first, so that nothing is created in an allowed directory.
-        demandUsable(candidate);
+        demandUsable(resolve(candidate));
         if (create) ensureDirectory(candidate, 0o700);
         const state = await realpath(candidate);
         demandUsable(state);
