@@ -96,7 +96,7 @@ export class DirectoryAllowlist implements AllowedDirectories {
     this.#roots = (this.#mode === "off" ? [] : (roots ?? [])).flatMap(({ uri }) => {
       try {
         if (!/^file:\/\//i.test(uri))
-          throw new ToolError("invalid", `${quote(uri)} is no file URI.`);
+          throw new ToolError("invalid", `${quote(uri)} is not a file URI.`);
         return this.#look({ path: absolute(uri), source: "client root", writable: true });
       } catch (error) {
         if (!(error instanceof ToolError)) throw error;
@@ -152,7 +152,7 @@ function problemOf(realPath: string): string | undefined {
 }
 
 /**
- * What the client's roots make of the configured directories. A root inside one stands for it, a root around some leaves
+ * What the client's roots make of the configured directories. A root inside one replaces it, a root around some leaves
  * those unchanged, so nothing is added that was outside; or (`replaces`) each root counts itself, except a whole file
  * system that is not configured. Read-only directories stay read-only.
  */

@@ -174,7 +174,7 @@ function unlinkIfSame(entry: string, identity: Identity): void {
 const noLinks = new Set(["EPERM", "EACCES", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
 
 /**
- * Gives a file or a link the name `to` instead of its own. The file system checks atomically that it is free, so exactly
+ * Gives a file or a link the name `to` instead of the one it has. The file system checks atomically that it is free, so exactly
  * one of several callers gets it. rename(2) would replace an existing file, and Node.js has no RENAME_NOREPLACE.
  *
  * @param path what to call `to` in errors

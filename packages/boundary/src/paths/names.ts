@@ -9,7 +9,7 @@ export const pathsOf = (platform: Platform): path.PlatformPath =>
   platform === "win32" ? path.win32 : path.posix;
 
 /** Whether file names on `platform` are usually case-insensitive, so text alone cannot distinguish them. */
-export function foldsCase(platform: Platform = process.platform): boolean {
+function foldsCase(platform: Platform = process.platform): boolean {
   return platform === "win32" || platform === "darwin";
 }
 

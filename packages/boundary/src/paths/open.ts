@@ -285,7 +285,7 @@ const CHECKS = 5;
  * (`openUnlinked`); elsewhere, a program would have to swap a parent directory at the right microsecond a dozen times
  * within one call.
  *
- * @returns undefined if it changed meanwhile
+ * @returns undefined if it changed in between
  */
 async function byPath(path: string): Promise<Target | undefined> {
   const realPath = await realpath(path);

@@ -35,7 +35,7 @@ describe("the text of a path", () => {
     expect(parse(text)).toEqual({ path, absolute: true });
   });
 
-  it("is relative as it is written", () => {
+  it("is left unchanged if it is relative", () => {
     for (const text of ["a", "a/../../b", "~user/x", "./~", "C:\\x", "file:x", "%2Fetc"])
       expect(parse(text)).toEqual({ path: text, absolute: false });
   });
