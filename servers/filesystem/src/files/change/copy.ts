@@ -45,7 +45,7 @@ export async function copyTo(
         signal?.throwIfAborted();
         const size_after = outcome.content.bytes;
         recording.write({ kind: "put", path: to, after, size_after });
-        await guard.move(hiddenPath, to, { overwrite: false });
+        await guard.move(hiddenPath, to);
         return outcome;
       } finally {
         // It is gone if all went well.
