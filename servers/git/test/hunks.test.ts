@@ -56,20 +56,6 @@ describe("ids of hunks", () => {
     expect((await unstaged())[0]).toBe(first);
   });
 
-  it("of a diff with less context are those of smaller hunks", async () => {
-    const { root, at, unstaged, staged } = repositoryWith({ a: numbers(1, 9).join("") });
-    const lines = numbers(1, 9);
-    lines[2] = "THREE\n";
-    lines[6] = "SEVEN\n";
-    write(root, "a", lines.join(""));
-    expect(await unstaged()).toHaveLength(1);
-    const [, second] = await unstaged({ context_lines: 1 });
-    await at("git_add", { hunks: [second] });
-    lines[2] = "line 3\n";
-    expect(staged("a").toString()).toBe(lines.join(""));
-    expect(await unstaged({ context_lines: 0 })).toEqual([]);
-  });
-
   it("that are stale are refused, and nothing is staged", async () => {
     const { root, at, unstaged } = repositoryWith({ a: "1\n2\n3\n" });
     write(root, "a", "1\ntwo\n3\n");
@@ -142,16 +128,6 @@ describe("git_add with hunks", () => {
     write(root, "new", text.replace("line 3\n", "three\n"));
     git(root, "add", "new");
     expect(idsIn((await at("git_diff_staged", { paths: ["old", "new"] })).text)).toEqual([]);
-  });
-
-  it("is refused for files that need the user's filter", async () => {
-    const { root, at, unstaged } = repositoryWith({ a: "1\n" });
-    write(root, "a", "2\n");
-    const [id] = await unstaged();
-    write(root, ".git/info/attributes", "a filter=lock\n");
-    git(root, "config", "filter.lock.clean", "tr 2 3");
-    expect((await failureOf(at("git_add", { hunks: [id] }))).code).toBe("filter_needed");
-    expect(git(root, "diff", "--cached")).toBe("");
   });
 
   it("of random edits equals applying exactly these changes (60 files)", async () => {
