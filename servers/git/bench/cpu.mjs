@@ -182,7 +182,9 @@ export async function bench({ report }) {
               const before = timeOf(pid ?? 0);
               const self = process.cpuUsage();
               if (way === "raw") for (const args of ways.raw) git(...args);
-              else for (const [tool, args] of ways[way]) await client.call(tool, args);
+              else
+                for (const [tool, args] of ways[way])
+                  await client.call(tool, way === "ours" ? { repo_path: root, ...args } : args);
               const used = process.cpuUsage(self);
               sum +=
                 timeOf(pid ?? 0) - before - (way === "raw" ? (used.user + used.system) / 1_000 : 0);

@@ -2,7 +2,15 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commitFiles, emptyRepository, failureOf, git, useSample, write } from "./fixture.ts";
+import {
+  commitFiles,
+  emptyRepository,
+  failureOf,
+  git,
+  randomOf,
+  useSample,
+  write,
+} from "./fixture.ts";
 
 const sample = useSample("clean");
 
@@ -131,11 +139,7 @@ describe("git_add with hunks", () => {
   });
 
   it("of random edits equals applying exactly these changes (60 files)", async () => {
-    let seed = 33;
-    const random = (below: number): number => {
-      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((seed / 2 ** 32) * below);
-    };
+    const random = randomOf(33);
     const ends = ["\n", "\n", "\n", "\r\n"];
     const line = () => `${["", "a", "b", "c", "}", "\xe9"][random(6)]}${ends[random(4)]}`;
     const text = (count: number) => {
