@@ -18,7 +18,8 @@ const LEADS_OUT =
  * Where such a path, or one that may name the git directory, can be in the list: a large one is only
  * searched, not split.
  */
-const SUSPICIOUS = /\t[/\\]|\t[a-z]:|[\t/\\](\.\.?[ /\\\0]|\.git[. :/\\\0]|git~)|[^\0-\x7f]/gi;
+const SUSPICIOUS =
+  /\t[/\\]|\t[a-z]:|[\t/\\](\.\.?[ /\\\0]|\.git[. :/\\\0]|git~)|[^\0-\x7f][^\0]*/gi;
 
 /**
  * The submodules in an index, whose paths are checked if the file has changed: git reads and writes
