@@ -19,7 +19,7 @@ import { ROOT } from "../../../scripts/lib/setup.mjs";
 export const title = "processor time in git/git, with 100,000 tags";
 
 const CYANHEADS = "2.15.3";
-/** Each figure is the median of so many rounds, each of so many calls. */
+/** Each figure is the median of ROUNDS rounds of CALLS calls. */
 const ROUNDS = 3;
 const CALLS = 5;
 const TAGS = 100_000;

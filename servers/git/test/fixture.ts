@@ -220,7 +220,7 @@ export function gitOver(directories: readonly string[], options: Partial<GitOpti
 }
 
 /** The answer of a tool: its data, or its text blocks. */
-export interface Answered {
+interface Answered {
   readonly data: Record<string, unknown>;
   readonly text: string;
 }

@@ -329,7 +329,7 @@ describe("lists", () => {
     ]);
   });
 
-  it("are read page by page without loss, though the repository changes meanwhile", async () => {
+  it("are read page by page without loss, though the repository changes", async () => {
     const { call, git, root } = clean();
     const numbered = Array.from({ length: 900 }, (_, index) => `row ${index}\n`).join("");
     const many = Object.fromEntries(
@@ -386,7 +386,7 @@ describe("lists", () => {
         items.push(...itemsOf(text));
         cursor = data.next_cursor ?? /cursor "([\w-]+)"/.exec(text)?.[1];
         pages += 1;
-        git("commit", "--quiet", "--allow-empty", "-m", "Meanwhile");
+        git("commit", "--quiet", "--allow-empty", "-m", "Later");
       } while (cursor !== undefined && pages < 60);
       expect(pages, tool).toBeGreaterThan(1);
       expect(items, tool).toEqual(whole);
