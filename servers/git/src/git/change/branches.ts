@@ -60,13 +60,10 @@ export async function checkout(
   const [head, local] = await lookUp(repository, ["HEAD^{commit}", existing]);
   const from = head?.oid;
   const before = { branch: await currentBranch(repository), commit: from };
-  const {
-    args,
-    commit: target,
-    tracks,
-  } = create
+  const plan = create
     ? await planOfNew(repository, name, base_branch, from)
     : await planOf(repository, name, local?.oid);
+  const { args, commit: target, tracks } = plan;
   if (from !== undefined && target !== undefined)
     await refuseFilters(repository, () => differing(repository, from, target), target);
   const hooks = await decideHooks(repository, HOOKS.checkout, caller);

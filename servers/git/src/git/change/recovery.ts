@@ -85,10 +85,8 @@ export async function untrackedAt(
   const list = typeof from === "string" ? await paths("--diff-filter=d", from, to) : from;
   const changed = list && new Set(list);
   const missing = await paths("--cached", "--diff-filter=D", to);
-  return untrackedAmong(
-    repository,
-    missing.filter((path) => !changed || changed.has(path)),
-  );
+  const written = missing.filter((path) => changed?.has(path) ?? true);
+  return untrackedAmong(repository, written);
 }
 
 /** Untracked files at these paths, below them, or in place of a directory above them. */

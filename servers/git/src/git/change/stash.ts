@@ -91,7 +91,7 @@ export async function stashApply(
     ]);
   await refuseFilters(repository, written, oid);
   const files = await changesOf(repository, [`${oid}^1`, oid]);
-  const paths = files.flatMap(({ path, letter }) => (letter === "D" ? [] : [path]));
+  const paths = files.map(({ path }) => path);
   refuseUntracked(await untrackedAt(repository, oid, paths));
   const apply = ["stash", "apply", "--quiet", query.index && "--index", oid];
   const result = await repository.run(apply, { silent: true });

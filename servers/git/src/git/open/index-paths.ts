@@ -45,9 +45,8 @@ export async function submodulesIn(
     const record = text.slice(text.lastIndexOf("\0", index) + 1).split("\0", 1)[0] ?? "";
     refuseOutside(Buffer.from(record.slice(record.indexOf("\t") + 1), "latin1"));
   }
-  const submodules = [...text.matchAll(SUBMODULES)].map(([, path = ""]) =>
-    Buffer.from(path, "latin1").toString("utf8"),
-  );
+  const paths = [...text.matchAll(SUBMODULES)].map(([, path = ""]) => Buffer.from(path, "latin1"));
+  const submodules = paths.map((path) => path.toString("utf8"));
   if (indexes.size >= MAX_INDEXES) indexes.clear();
   if (isSettled(state, started)) indexes.set(file, { state, submodules });
   return submodules;
@@ -57,7 +56,6 @@ function refuseOutside(path: Buffer): void {
   const isGit = () => path.toString("utf8").split(/[/\\]/).some(isGitName);
   if (!LEADS_OUT.test(path.toString("latin1")) && !isGit()) return;
   const message = `The repository's index contains "${oneLine(pathText(path))}", which is not a path inside the working tree.`;
-  const hint =
-    "git never writes such an index. The user can remove .git/index and run git reset, or clone the repository again.";
+  const hint = "git never writes such an index. The user can delete .git/index and run git reset.";
   throw new ToolError("denied", message, { code: "corrupt_index", hint });
 }

@@ -59,11 +59,7 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
   const page = shown.slice(0, fitting(shown, budget - 700, size));
   const isRest = commits.length > page.length;
   const notes = notesFrom(!isRest && isShallow(repository) && `${SHALLOW}.`);
-  // The first commit of an unfiltered list is the one that a simple name names.
-  const { path, author, grep, pickaxe, lines, since, until } = query;
-  const isWhole = ![path, author, grep, pickaxe, lines, since, until].some(Boolean);
-  const known = isWhole && /^[\w./-]+$/.test(revision) && !revision.includes("..") && commits[0];
-  const tips = async () => start?.tips ?? (known ? [known.oid] : await idsOf(repository, revision));
+  const tips = async () => start?.tips ?? (await idsOf(repository, revision));
   const next_cursor = isRest
     ? cursors.encode({ tips: await tips(), skip: skip + page.length })
     : undefined;
