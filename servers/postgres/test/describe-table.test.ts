@@ -88,9 +88,3 @@ it("bounds a very wide table", async () => {
   expect(text.length).toBeLessThanOrEqual(20_000);
   expect(JSON.parse(text).tables[0].omitted.columns).toBeGreaterThan(800);
 });
-
-it("suggests names similar to an unknown one", async () => {
-  const { text, isError } = await server.call("pg_describe_tables", { table: "custmers" });
-  expect(isError).toBe(true);
-  expect(text).toMatch(/No table custmers\. Did you mean .*customers/);
-});

@@ -45,27 +45,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
     await server.close();
   });
 
-  it("is refused if the user declines, cancels or does not tick the box", async () => {
-    for (const answer of [
-      { action: "decline" },
-      { action: "cancel" },
-      { action: "accept", content: { confirm: false } },
-    ] as const) {
-      const asked: string[] = [];
-      const elicit = ({ message }: { message: string }) => {
-        asked.push(message);
-        return answer;
-      };
-      const server = await talk(args, { era, elicit });
-      const { text, isError } = await server.call("execute", { statements: "DROP TABLE orders" });
-      expect(isError).toBe(true);
-      expect(text).toContain("Nothing was changed.");
-      expect(asked).toEqual([expect.stringContaining("DROP TABLE orders (3 rows)")]);
-      expect(await orders()).toEqual(FULL);
-      await server.close();
-    }
-  });
-
   it("happens exactly as confirmed, without a lock while the user decides", async () => {
     const asked: string[] = [];
     const server = await talk(args, {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { itLong, someOf } from "../../../vitest.long.ts";
+import { someOf } from "../../../vitest.long.ts";
 import { ask, change, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 
@@ -277,27 +277,6 @@ describe("an undo", () => {
     ).toEqual([]);
     database.exec("INSERT INTO docs_index (docs_index, rank) VALUES ('integrity-check', 1)");
     database.close();
-  });
-
-  itLong("restores 50,000 deleted rows without a question", async () => {
-    const here = await enter({
-      sql: "CREATE TABLE big (id INTEGER PRIMARY KEY, x, y); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) INSERT INTO big SELECT n, 'row ' || n, n / 3.0 FROM t",
-    });
-    const digest = () => {
-      const database = new Sqlite(here.file);
-      const found = database
-        .prepare("SELECT count(*), sum(id * length(x)), sum(y * id) FROM big")
-        .raw()
-        .get();
-      database.close();
-      return found;
-    };
-    const before = digest();
-    const { change_id, tables } = await change(here, "DELETE FROM big", { confirm: never });
-    expect(tables).toEqual([{ table: "big", inserted: 0, updated: 0, deleted: 50_000 }]);
-    expect(digest()).toEqual([0, null, null]);
-    await undo(here, change_id);
-    expect(digest()).toEqual(before);
   });
 });
 
