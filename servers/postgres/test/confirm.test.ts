@@ -28,7 +28,6 @@ const FULL = { people: 2500, pets: 20 };
 /** Statements that lose data, and the loss that the user must see. */
 const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
   ["DELETE FROM pets", /DELETE of 20 rows of pets \(the record of changes is off \(--no-undo\)\)/],
-  ["DELETE FROM pets WHERE id = 1", /DELETE of 1 row of pets/],
   ["UPDATE pets SET owner = NULL WHERE id > 0", /UPDATE of 20 rows of pets/],
   ["DELETE FROM people WHERE id = id", /DELETE of 2,500 rows of people; DELETE of 20 rows of pets/],
   [
@@ -37,7 +36,6 @@ const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
   ],
   ["DROP TABLE pets", /DROP TABLE pets \(20 rows\)/],
   ["DROP TABLE people CASCADE", /DROP TABLE people CASCADE \(2,500 rows\).*drop cascades to/],
-  ["DROP VIEW names CASCADE", /DROP VIEW names CASCADE/],
   ["ALTER TABLE people DROP COLUMN name CASCADE", /ALTER TABLE people DROP COLUMN name CASCADE/],
   [
     "WITH gone AS (DELETE FROM pets RETURNING *) SELECT count(*) FROM gone",
@@ -83,23 +81,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
       expect.stringContaining("(21 rows)"),
     ]);
     expect(await rows()).toEqual({ people: 2500, pets: 21 });
-    await server.close();
-  });
-
-  it("holds no lock while the user decides", async () => {
-    const server = await talk(["--url", world.url, "--allow-write"], {
-      era,
-      elicit: async () => {
-        const waiting = world.admin(
-          "SET lock_timeout = '60s'; UPDATE pets SET owner = owner WHERE id = 1",
-        );
-        await waiting;
-        return { action: "decline" };
-      },
-    });
-    expect((await server.call("pg_execute", { statements: ["DROP TABLE pets"] })).text).toContain(
-      "declined",
-    );
     await server.close();
   });
 

@@ -123,11 +123,4 @@ describe("what changes a protection", () => {
     ]);
     await agreeing.close();
   });
-
-  it("is not what takes a free name, or what a function does with temporary tables", async () => {
-    const server = await talk(["--url", world.url, "--allow-write"]);
-    for (const sql of ["SELECT staging()"])
-      expect(await execute(server, sql), sql).toMatchObject({ isError: false });
-    await server.close();
-  });
 });

@@ -6,7 +6,7 @@ let world: Lab;
 let server: Talk;
 beforeAll(async () => {
   world = await lab(
-    "CREATE TABLE users AS SELECT n AS id, 'user ' || n AS name FROM generate_series(1, 500) n; CREATE SCHEMA sales; CREATE TABLE sales.orders (x int)",
+    "CREATE TABLE users AS SELECT n AS id, 'user ' || n AS name FROM generate_series(1, 500) n; CREATE SCHEMA sales; CREATE TABLE sales.orders (x int); CREATE VIEW u AS SELECT 1 AS citi",
   );
   server = await talk(["--url", world.url, "--db", `other=${world.url}`]);
 });
@@ -28,6 +28,8 @@ describe("query", () => {
       /column "nam" does not exist.*(Did you mean name\?|Perhaps you meant to reference the column "users.name")/s,
     ],
     ["SELECT uper(name) FROM users", /42883.*Did you mean upper\?/],
+    // The alias is also the name of a view, which is not meant.
+    ["SELECT u.city FROM users u", /^(?!.*Did you mean).*column u\.city does not exist/s],
     ["SELECT * FROM sale.orders", /42P01|3F000/],
     ["SELECT 1/0", /division by zero \(SQLSTATE 22012\)/],
     ["SELECT 'x'::int", /invalid input syntax for type integer: "x" \(SQLSTATE 22P02, position 8/],

@@ -113,18 +113,6 @@ describe("what can't be recorded", () => {
     ]);
   });
 
-  it("is asked if the state directory can't be written", async () => {
-    const { state, server } = await undoing(ROWS);
-    await rm(state, { recursive: true });
-    await writeFile(state, "");
-    const { loss } = await server.data("pg_execute", {
-      statements: ["DELETE FROM t WHERE id = 1"],
-    });
-    expect(loss).toMatch(
-      /DELETE of 1 row of t \(there is no record of changes: .*ENOTDIR|EEXIST|not a directory/,
-    );
-  });
-
   it.runIf(process.platform === "linux")("is asked if the disk is full", async (ctx) => {
     const { state, server, world, change, undo } = await undoing(
       "CREATE TABLE t (id int PRIMARY KEY, x text); INSERT INTO t SELECT n, repeat('x', 1000) FROM generate_series(1, 3000) n",

@@ -78,28 +78,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
     expect(await orders()).toEqual([[4, 38.75]]);
     await server.close();
   });
-
-  it("needs no confirmation in a dry run, if nothing is lost, or with --confirm never", async () => {
-    const server = await talk(args, { era });
-    expect(
-      await server.data("execute", { statements: "DROP TABLE orders", dry_run: true }),
-    ).toMatchObject({
-      committed: false,
-      loss: expect.stringContaining("3 rows"),
-    });
-    expect(await orders()).toEqual(FULL);
-    expect(
-      await server.data("execute", { statements: "INSERT INTO orders VALUES (9, 1, 1)" }),
-    ).toMatchObject({
-      committed: true,
-    });
-    await server.close();
-    const trusted = await talk([...args, "--confirm", "never"], { era });
-    expect(await trusted.data("execute", { statements: "DELETE FROM orders" })).toMatchObject({
-      committed: true,
-    });
-    await trusted.close();
-  });
 });
 
 it("writing tools exist only with their options", async () => {

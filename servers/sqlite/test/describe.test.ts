@@ -3,30 +3,6 @@ import { described, labs, tables } from "./asking.ts";
 
 const enter = labs();
 
-it("describes one table in full: columns, keys in both directions, indexes and the first rows", async () => {
-  const here = await enter();
-  expect(await described(here, "Orders")).toMatchObject({
-    table: "orders",
-    type: "table",
-    columns: [
-      { name: "id", type: "INTEGER", primary_key: 1 },
-      { name: "user_id" },
-      { name: "total" },
-    ],
-    foreign_keys: [{ table: "users", columns: ["user_id"], references: ["id"] }],
-    indexes: [{ name: "orders_user", unique: false, columns: ["user_id"] }],
-    sample: [
-      [1, 1, 10.5],
-      [2, 1, 20],
-      [3, 3, 7.25],
-    ],
-  });
-  expect(await described(here, "users")).toMatchObject({
-    referenced_by: [{ table: "orders", columns: ["user_id"] }],
-  });
-  await expect(described(here, "order")).rejects.toThrow("Did you mean orders?");
-});
-
 it("distinguishes all kinds of tables", async () => {
   const here = await enter({
     sql: `CREATE TABLE pairs (a TEXT, b INT, c TEXT AS (a || b), d INT AS (b * 2) STORED, PRIMARY KEY (b, a)) STRICT, WITHOUT ROWID;

@@ -23,7 +23,6 @@ it("tries indexes on a copy of the schema, with any names", async () => {
   expect(
     await missing("SELECT u.name FROM users u JOIN orders o ON o.user_id = u.id WHERE o.total > 5"),
   ).toEqual(['CREATE INDEX "orders_total" ON "orders" ("total")']);
-  expect(await missing("SELECT count(*) FROM users")).toEqual([]);
   expect(await missing("SELECT city FROM made WHERE made.city = 'x'")).toEqual([
     'CREATE INDEX "made_city" ON "made" ("city")',
   ]);

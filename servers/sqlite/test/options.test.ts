@@ -5,20 +5,6 @@ import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { normalArguments } from "../src/options.ts";
-
-it.each([
-  [
-    ["--allow-write", "shop.sqlite3"],
-    ["--allow-write", "--db-path", "shop.sqlite3"],
-  ],
-  [
-    ["--db", "a=shop.db", "folder"],
-    ["--db", "a=shop.db", "folder"],
-  ],
-])("%j is %j", (given, expected) => {
-  expect(normalArguments(given)).toEqual(expected);
-});
 
 it("the server opens a database file given without a flag", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-args-"));

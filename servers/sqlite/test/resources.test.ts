@@ -1,7 +1,6 @@
-import type { Connected, ConnectOptions, Era } from "@refmcp/testing";
+import type { Connected, ConnectOptions } from "@refmcp/testing";
 import { connectInMemory } from "@refmcp/testing";
-import { afterEach, describe, expect, it } from "vitest";
-import { isLong } from "../../../vitest.long.ts";
+import { afterEach, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { type Lab, lab } from "./lab.ts";
 
@@ -47,22 +46,5 @@ it("a row is read by its key, also of tables with any characters in their names"
   expect(json(await read(connected, "schema://Orders"))).toMatchObject({
     table: "orders",
     referenced_by: [],
-  });
-});
-
-describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("%s era", (era) => {
-  it("completes tables and keys", async () => {
-    const { client } = await enter('CREATE TABLE "user list" (name, nick);', { era });
-    const complete = async (uri: string, name: string, value: string, given = {}) => {
-      const asked = { ref: { type: "ref/resource" as const, uri }, argument: { name, value } };
-      return (await client.complete({ ...asked, context: { arguments: given } })).completion.values;
-    };
-    for (const uri of ["schema://{table}", "rows://{table}/{key}"])
-      expect(await complete(uri, "table", "USER")).toEqual(['"user list"', "users"]);
-    expect(await complete("rows://{table}/{key}", "key", "", { table: "users" })).toEqual([
-      "1",
-      "2",
-      "3",
-    ]);
   });
 });

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -38,16 +38,6 @@ const hasEnded = (pid: string) => {
     return true;
   }
 };
-
-/** How often the threads of a process have slept and woken. */
-function _wakeUps(pid: string): number {
-  let count = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
-    count += Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1]);
-  }
-  return count;
-}
 
 describe.runIf(process.platform === "linux")("idle runners", () => {
   const start = async (file: string, ...args: string[]) => {
@@ -101,35 +91,6 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
     const args = ["-e", script, built("runner"), built("watchdog"), JSON.stringify(message)];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     await expect.poll(() => hasEnded(stdout.trim())).toBe(true);
-  });
-});
-
-describe.runIf(process.platform === "linux")("the number of processes", () => {
-  const mostOf = async (work: () => Promise<unknown>) => {
-    const before = await runnersAlive();
-    let most = 0;
-    let isOver = false;
-    const watching = (async () => {
-      while (!isOver) {
-        most = Math.max(most, (await runnersAlive()) - before);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-    })();
-    await work();
-    isOver = true;
-    await watching;
-    return most;
-  };
-
-  it("is at most three in a burst of short calls, of which all are ready for the next", async () => {
-    const here = await enter();
-    const burst = (at: number) => (at % 8 === 0 ? namesIn(here) : ask(here, `SELECT ${at}`));
-    // Warm, so that no first call takes long.
-    for (let at = 0; at < 2; at++) await burst(at);
-    expect(await runnersAlive()).toBe(1);
-    const all = () => Promise.all(Array.from({ length: 64 }, (_, at) => burst(at)));
-    expect(await mostOf(all)).toBeLessThanOrEqual(2);
-    expect(await mostOf(all)).toBe(0);
   });
 });
 
@@ -248,11 +209,4 @@ describe("jobs next to one that takes long", () => {
     await (await here.databases.at()).recover();
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   });
-});
-
-itLong("a sort counts as memory instead of filling the disk", async () => {
-  const here = await enter({ memory: 150 });
-  const sql = `WITH RECURSIVE t(n, x) AS (SELECT 1, hex(randomblob(500)) UNION ALL SELECT n + 1, hex(randomblob(500)) FROM t WHERE n < 400000)
-    SELECT x FROM t ORDER BY x LIMIT 1 OFFSET 300000`;
-  await expect(ask(here, sql)).rejects.toMatchObject({ kind: "too_large" });
 });

@@ -50,19 +50,6 @@ describe("a file of many pieces", () => {
     for (const one of [{ databases }, again])
       expect((await ask(one, digest)).rows).toEqual([[50_000, 1_250_475_000, 50_000, 0]]);
   });
-
-  it("names the line of a record that SQLite refuses, far into the file", async () => {
-    const { databases, folder, call } = await enter();
-    const lines = Array.from(
-      { length: 30_000 },
-      (_, at) => `${at === 29_000 ? 10 : at + 10},"two\nlines"`,
-    );
-    await writeFile(join(folder, "in.csv"), `id,name\n${lines.join("\n")}\n`);
-    await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(
-      /^Line 58003: UNIQUE constraint failed/,
-    );
-    expect((await ask({ databases }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
-  });
 });
 
 describe.runIf(process.platform === "linux")("a full disk", () => {

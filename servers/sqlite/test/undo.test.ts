@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { someOf } from "../../../vitest.long.ts";
 import { ask, change, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 
@@ -141,40 +140,6 @@ const CHANGES: readonly (string | readonly string[])[] = [
     "DELETE FROM pets",
   ],
 ];
-
-describe("a change", () => {
-  it("is not asked about, and is undone and made again exactly", async () => {
-    const here = await enter({
-      allowDdl: true,
-      sql: SCHEMA.replace(
-        "CREATE TABLE folder (rowid TEXT, x)",
-        "CREATE TABLE folder (rowid TEXT, oid, x)",
-      ).replace("VALUES ('own', 1)", "VALUES ('own', 2, 1)"),
-    });
-    const before = contents(here, []);
-    for (const sql of someOf(3, CHANGES)) {
-      const what = String(sql);
-      const done = await change(here, sql, { confirm: never });
-      expect(done, what).toMatchObject({ committed: true, change_id: expect.any(String) });
-      const after = contents(here);
-      expect(after, what).not.toEqual(before);
-      expect(await undo(here, done.change_id, { dryRun: true }), what).toMatchObject({
-        committed: false,
-      });
-      expect(contents(here), what).toEqual(after);
-      const undone = await undo(here, done.change_id).catch((error) => {
-        throw new Error(`${what}: ${error.message}`);
-      });
-      expect(contents(here), what).toEqual(before);
-      const again = await undo(here, undone.change_id).catch((error) => {
-        throw new Error(`redo ${what}: ${error.message}`);
-      });
-      expect(contents(here), what).toEqual(after);
-      await undo(here, again.change_id);
-      expect(contents(here), what).toEqual(before);
-    }
-  });
-});
 
 const message = (id: string | undefined, rest: string) =>
   expect.objectContaining({

@@ -166,6 +166,11 @@ describe("values", () => {
     });
   });
 
+  it("errors suggest columns of the tables that are meant, not of a view with the name of an alias", async () => {
+    const here = await enter({ sql: "CREATE VIEW u AS SELECT 1 AS namx" });
+    await expect(ask(here, "SELECT u.nam FROM users u")).rejects.toThrow(/Did you mean name\?$/);
+  });
+
   it("that are huge or deeply nested are truncated, or refused with SQLite's error", async () => {
     const { rows, truncated_by } = await ask(here, "SELECT printf('%.*c', 50000000, 'é')");
     expect(truncated_by).toBe("cell");

@@ -1,18 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Page } from "../database.ts";
-import { encodeRow, type Format, rowsText, rowWriter } from "./formats.ts";
+import { encodeRow, rowWriter } from "./formats.ts";
 import { readPage } from "./results.ts";
 
 describe("formats", () => {
-  const columns = [
-    { name: "a", type: "" },
-    { name: "a", type: "" },
-  ];
-  const _answer = (format: Format, ...rows: unknown[][]) => {
-    const pieces = rows.map((row) => rowWriter(format, 64)(row, { count: 0 }));
-    return JSON.parse(`{${rowsText(format, columns, pieces)}}`);
-  };
-
   it.each([
     [null, undefined, true, false],
     [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 5e-324, 1e300],

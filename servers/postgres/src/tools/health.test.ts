@@ -25,26 +25,13 @@ it("finds a sequence that is running out", async () => {
   });
 });
 
-it("names unvalidated constraints, open tables, blocked sessions with both statements, and old transactions", async () => {
+it("names unvalidated constraints, blocked sessions with both statements, and old transactions", async () => {
   const world = await lab(`
-    CREATE TABLE open_to_all (id int); GRANT SELECT ON open_to_all TO PUBLIC;
     CREATE TABLE guarded (id int CHECK (id > 0)); ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
     ALTER TABLE guarded ADD CONSTRAINT later CHECK (id < 9) NOT VALID;
-    CREATE TABLE closed (id int PRIMARY KEY); ALTER TABLE closed ENABLE ROW LEVEL SECURITY;
-    CREATE TABLE sealed (id int PRIMARY KEY); ALTER TABLE sealed ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY one ON guarded USING (id = 1); CREATE POLICY two ON guarded USING (id = 2);
     CREATE TABLE holes (id int PRIMARY KEY, text text);
     INSERT INTO holes SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n; DELETE FROM holes WHERE id % 20 <> 0;
-    CREATE VIEW leaks AS SELECT * FROM guarded; CREATE VIEW safe WITH (security_invoker = true) AS SELECT * FROM guarded;
-    CREATE FUNCTION definer() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1';
-    CREATE FUNCTION fixed() RETURNS int LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog AS 'SELECT 1';
-    REVOKE EXECUTE ON FUNCTION definer() FROM PUBLIC;
-    CREATE MATERIALIZED VIEW sums AS SELECT 1 AS n; CREATE MATERIALIZED VIEW hidden AS SELECT 1 AS n;
-    CREATE ROLE anon; GRANT SELECT ON sums TO anon;
-    CREATE SCHEMA private; CREATE MATERIALIZED VIEW private.unreachable AS SELECT 1 AS n; GRANT SELECT ON private.unreachable TO anon;
-    CREATE TABLE overlapping (id int PRIMARY KEY); ALTER TABLE overlapping ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY every_command ON overlapping USING (id = 1); CREATE POLICY reading ON overlapping FOR SELECT TO anon USING (id = 2);
-    CREATE POLICY writing ON closed FOR INSERT WITH CHECK (id = 1); CREATE POLICY reading ON closed FOR SELECT USING (id = 1)`);
+    CREATE MATERIALIZED VIEW sums AS SELECT 1 AS n; CREATE ROLE anon; GRANT SELECT ON sums TO anon`);
   const server = await talk([
     "--url",
     world.adminUrl,
@@ -74,35 +61,12 @@ it("names unvalidated constraints, open tables, blocked sessions with both state
     status: "warning",
     details: [{ table: "guarded", constraint: "later" }],
   });
-  const problems = async (name: string) =>
-    (await check(name)).details.map(
-      ({ problem, objects }: { problem: string; objects: string[] }) =>
-        `${problem}: ${objects.join("; ")}`,
-    );
   expect(await check("security")).toMatchObject({
     status: "warning",
     summary: expect.stringMatching(
       /^Problems found: \d+\. Checked: .*API roles \(anon\).*not what other roles/,
     ),
   });
-  expect(await problems("security")).toEqual(
-    [
-      /^row security is off, and API roles can use it: open_to_all \(anon\)$/,
-      /^PUBLIC has privileges, and row security is off: open_to_all$/,
-      /^view reads .*: leaks \(guarded\)$/,
-      /^materialized view, .*: sums \(anon\)$/,
-      /^SECURITY DEFINER function can be called by API roles: fixed\(\) \(anon\)$/,
-      /^SECURITY DEFINER without a fixed search_path: definer\(\)$/,
-    ].map((one) => expect.stringMatching(one)),
-  );
-  const schema = await problems("schema");
-  for (const problem of [
-    /^row security is on without.*: sealed/,
-    /^several permissive.*: guarded \(2 policies\); overlapping \(2 policies\)$/,
-    /^no primary key: .*open_to_all/,
-  ])
-    expect(schema).toContainEqual(expect.stringMatching(problem));
-  expect(schema.join()).not.toMatch(/\bclosed\b/);
   // Without statistics it can't know, and says so.
   expect(await check("bloat")).toMatchObject({
     status: "note",

@@ -75,16 +75,6 @@ describe("types come back exactly", () => {
     expect(page.rows).toEqual([[value]]);
     if (!expression.endsWith("::text::text")) expect(page.columns).toEqual([{ name: "v", type }]);
   });
-
-  it("returns the names of user-defined types", async () => {
-    await world.admin("CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE DOMAIN age AS int");
-    expect(
-      await ask("SELECT 'sad'::mood AS m, array['happy']::mood[] AS ms, 3::age AS a"),
-    ).toMatchObject({
-      columns: [{ type: "mood" }, { type: "mood[]" }, { type: "integer" }],
-      rows: [["sad", ["happy"], 3]],
-    });
-  });
 });
 
 describe("parameters", () => {
@@ -163,15 +153,6 @@ describe("caps and pages", () => {
       expect(await pages(sql, rows)).toEqual(counted);
     },
   );
-
-  it("join although each page runs the statement again", async () => {
-    expect(await pages("SELECT n, name FROM numbers ORDER BY n", 170)).toEqual(wanted);
-    expect(await pages("SELECT n FROM numbers", 333)).toEqual(wanted);
-    const series = Array.from({ length: 60_000 }, (_, index) => index + 1);
-    expect(await pages("SELECT n FROM generate_series(1, 60000) n", 5_000)).toEqual(series);
-    const large = "SELECT n, repeat('x', 12000000) FROM generate_series(1, 4) n";
-    expect(await pages(large, 3)).toEqual([1, 2, 3, 4]);
-  });
 
   it("are a conflict rather than a silent gap if earlier rows changed", async () => {
     const sql = "SELECT n FROM numbers ORDER BY n";
