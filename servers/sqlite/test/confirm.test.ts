@@ -13,38 +13,8 @@ beforeEach(async () => {
   args = ["--db-path", here.file, "--allow-write", "--allow-ddl", "--no-undo"];
 });
 const orders = async () => (await ask(here, "SELECT count(*), sum(total) FROM orders")).rows;
-const FULL = [[3, 37.75]];
-const LOSSES: readonly (readonly [tool: string, given: Record<string, unknown>, loss: RegExp])[] = [
-  ["execute", { statements: "DELETE FROM orders" }, /DELETE of 3 rows of orders/],
-  ["execute", { statements: "UPDATE orders SET total = 0" }, /UPDATE of 3 rows of orders/],
-  ["execute", { statements: "DROP TABLE orders" }, /DROP TABLE orders \(3 rows\)/],
-  [
-    "execute",
-    {
-      statements: [
-        { sql: "DELETE FROM orders WHERE id > ?", params: [0] },
-        "DROP INDEX orders_user",
-      ],
-    },
-    /DELETE of 3 rows of orders/,
-  ],
-];
 
 describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era", (era) => {
-  it("is refused if nobody can be asked, naming the loss and the option; nothing is changed", async () => {
-    const server = await talk(args, { era });
-    for (const [tool, given, loss] of LOSSES) {
-      const { text, isError } = await server.call(tool, given);
-      expect(isError).toBe(true);
-      expect(text).toMatch(
-        /This needs the user's confirmation.*This cannot be undone: .*--confirm never/s,
-      );
-      expect(text).toMatch(loss);
-      expect(await orders()).toEqual(FULL);
-    }
-    await server.close();
-  });
-
   it("happens exactly as confirmed, without a lock while the user decides", async () => {
     const asked: string[] = [];
     const server = await talk(args, {
@@ -61,21 +31,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
     });
     expect(asked).toHaveLength(1);
     expect(await orders()).toEqual([[0, null]]);
-    await server.close();
-  });
-
-  it("is asked about again, or is a conflict, if it changed while the user decided", async () => {
-    let count = 0;
-    const server = await talk(args, {
-      era,
-      elicit: async () => {
-        count += 1;
-        if (count === 1) await change(here, "INSERT INTO orders VALUES (9, 1, 1)");
-        return { action: count === 1 ? "accept" : "decline", content: { confirm: true } };
-      },
-    });
-    expect((await server.call("execute", { statements: "DELETE FROM orders" })).isError).toBe(true);
-    expect(await orders()).toEqual([[4, 38.75]]);
     await server.close();
   });
 });

@@ -120,22 +120,3 @@ it("is undone with what triggers of the table did, and asks without a record", a
   ]);
   expect(rowsOf(unrecorded.file, "SELECT count(*) FROM orders")).toEqual([[3]]);
 });
-
-it("is undone, unless one of its rows has changed", async () => {
-  const { databases, folder, file, call } = await enter();
-  const lines = Array.from({ length: 2_500 }, (_, n) => `Name ${n},${n % 3 === 0 ? "" : "Turin"}`);
-  await writeFile(join(folder, "more.csv"), `name,city\n${lines.join("\n")}\n`);
-  const changeId = idOf(await importCsv(databases, input, call));
-  const database = new Sqlite(file);
-  database.exec("UPDATE users SET city = 'Rome' WHERE name = 'Name 1500'");
-  await expect(undo({ databases }, changeId)).rejects.toThrow("users 1504");
-  database.exec("UPDATE users SET city = NULL WHERE name = 'Name 1500'");
-  const undone = await undo({ databases }, changeId);
-  expect(undone).toMatchObject({
-    tables: [{ table: "users", inserted: 0, updated: 0, deleted: 2_500 }],
-  });
-  expect(rowsOf(file)).toEqual([]);
-  await undo({ databases }, idOf(undone));
-  expect(rowsOf(file)).toHaveLength(2_500);
-  database.close();
-});

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -202,7 +202,7 @@ describe("jobs next to one that takes long", () => {
       hint: expect.stringContaining("see list_database_changes before you repeat"),
     });
     const more = [1, 2].map((n) => ask(here, `SELECT ${n}`));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => existsSync(`${here.file}-journal`), { interval: 5 }).toBe(true);
     process.kill(Number(pid), "SIGKILL");
     expect((await Promise.all(more)).map((answer) => answer.rows)).toEqual([[[1]], [[2]]]);
     await failed;

@@ -6,16 +6,6 @@ import { shop } from "../../test/shop.ts";
 
 const at = shop();
 
-it("runs every check independently, and exists only with the dba toolset", async () => {
-  const { findings } = await at().data("pg_health");
-  const list = findings as { check: string; status: string; summary: string }[];
-  expect(new Set(list.map(({ check }) => check)).size).toBeGreaterThanOrEqual(7);
-  for (const { status, summary } of list) {
-    expect(["ok", "warning", "note"]).toContain(status);
-    expect(summary.length).toBeGreaterThan(5);
-  }
-});
-
 it("finds a sequence that is running out", async () => {
   await at().sql(
     "CREATE TABLE narrow (id smallserial PRIMARY KEY); SELECT setval('narrow_id_seq', 32000)",

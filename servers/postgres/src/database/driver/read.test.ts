@@ -98,17 +98,7 @@ describe("parameters", () => {
       const isSafe = Number.isSafeInteger(Number(one));
       const params = [isSafe ? Number(one) : one.toString()];
       expect((await ask("SELECT id FROM ids WHERE id = $1", { params })).rows).toEqual([params]);
-      expect(
-        (await ask("SELECT id FROM ids WHERE id = ANY($1)", { params: [params] })).rows,
-      ).toEqual([params]);
-      if (isSafe) continue;
-      for (const rounded of [
-        Number(one),
-        [Number(one)],
-        { id: [Number(one)] },
-        Number(one) * 4,
-        1e300,
-      ])
+      for (const rounded of isSafe ? [] : [Number(one), [Number(one)], { id: [Number(one)] }])
         await expect(ask("SELECT $1::text", { params: [rounded] })).rejects.toThrow(
           /Parameter \$1 is an integer outside ±\(2\^53 - 1\)/,
         );
