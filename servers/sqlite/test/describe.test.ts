@@ -79,7 +79,7 @@ it("describes all tables in one call, finds columns by name, and continues at a 
     },
     users,
     { table: "words", type: "virtual", columns: ["word"] },
-    { table: "broken", type: "view", columns: [] },
+    { table: "broken", type: "view" },
   ]);
   expect(await tables(here, { match: "USER" })).toMatchObject({ tables: [users] });
   expect(await tables(here, { column: "USER" })).toMatchObject({
@@ -134,8 +134,9 @@ it("shows what columns allow and what their rows have, and names in SQL form", a
     },
     {},
     {},
-    { table: "v", columns: ["status TEXT"] },
+    { table: "v", type: "view" },
   ]);
+  expect((await tables(here, { match: "v" })).tables).toMatchObject([{ columns: ["status TEXT"] }]);
   expect(await tables(here, { match: '"order"', column: '"group"' })).toMatchObject({
     tables: [{ table: '"order"' }],
   });
