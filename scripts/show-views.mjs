@@ -16,7 +16,7 @@ await install();
 await build();
 const folder = await mkdtemp(join(tmpdir(), "refmcp-views-"));
 const ORDERS = `WITH RECURSIVE t(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM t WHERE n < 4999)
-  SELECT 10001 + n AS id, datetime('2025-01-01 08:12:00', n * 101 || ' minutes') AS placed_at,
+  SELECT 10001 + n AS id, datetime('2025-01-01 08:12:00', (n * 101) || ' minutes') AS placed_at,
     'Customer ' || (n * 7919 % 97) AS customer, round(12 + n * 7919 % 900 / 7.0 + n / 400.0, 2) AS total FROM t`;
 const SHOP = ["--db-path", join(folder, "shop.db"), "--allow-write", "--allow-ddl"];
 const MEMORY = ["--file", join(folder, "memory.db")];
@@ -30,6 +30,10 @@ const KNOWS = PEOPLE.slice(1).map(({ name }, n) => ({
   to: `Person ${Math.floor((n + 1) / 3)}`,
   relationType: n % 4 === 0 ? "works for" : "knows",
 }));
+const PEOPLE_KNOW = [
+  { name: "create_entities", arguments: { entities: PEOPLE } },
+  { name: "create_relations", arguments: { relations: KNOWS } },
+];
 
 const shop = createServer();
 await new Promise((resolve) => shop.listen(0, "127.0.0.1", () => resolve(undefined)));
@@ -73,11 +77,15 @@ const VIEWS = [
     server: "memory",
     title: "A graph of 120 entities",
     args: MEMORY,
-    before: [
-      { name: "create_entities", arguments: { entities: PEOPLE } },
-      { name: "create_relations", arguments: { relations: KNOWS } },
-    ],
+    before: PEOPLE_KNOW,
     call: { name: "read_graph", arguments: {} },
+  },
+  {
+    server: "memory",
+    title: "One entity with its neighbors",
+    args: MEMORY,
+    before: PEOPLE_KNOW,
+    call: { name: "open_nodes", arguments: { names: ["Person 4"], depth: 1 } },
   },
   {
     server: "playwright",

@@ -8,7 +8,7 @@ import { build } from "esbuild";
 
 const CORE = fileURLToPath(new URL("../packages/core", import.meta.url));
 /** Larger pages are slow to show, and hosts may refuse them. */
-const MAX_BYTES = 150_000;
+const MAX_BYTES = 600_000;
 /** Nothing is loaded or sent; only code in the page itself may run. */
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; form-action 'none'; base-uri 'none'";

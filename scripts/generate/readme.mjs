@@ -299,6 +299,7 @@ function promptsPart({ prompts }) {
 
 /** The name and description of each skill: one line each in the frontmatter of its SKILL.md. @param {string} folder */
 function skillsIn(folder) {
+  if (!existsSync(folder)) return [];
   return readdirSync(folder).map((name) => {
     const text = readFileSync(join(folder, name, "SKILL.md"), "utf8");
     return { name, description: /^description: (.+)$/m.exec(text)?.[1] ?? "" };

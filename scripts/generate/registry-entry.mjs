@@ -14,15 +14,15 @@ const IMAGES = "ghcr.io/refmcp";
 /** The directory in the container that a server works in. */
 const WORK = "/work";
 const MAX_DESCRIPTION_CHARS = 100;
-/** Options for HTTP, which do not apply: the client starts the server and connects over stdio. */
-const OVER_HTTP = /^(http|authToken|oauth|sse$|websocket$|tls|allowPlainHttp$)/;
 
 /** @param {Server} server */
 export function registryEntry(server) {
   const { name, title, description, version, packageName, manifest, options } = server;
   const positional = options.find((option) => option.positional);
+  // Options for HTTP do not apply: the client starts the server and connects over stdio.
   const variables = options.filter(
-    ({ key, variables }) => variables.length > 0 && !OVER_HTTP.test(key) && key !== positional?.key,
+    ({ key, variables, heading }) =>
+      variables.length > 0 && heading !== "HTTP" && key !== positional?.key,
   );
   return {
     $schema: SCHEMA,

@@ -63,7 +63,7 @@ export async function demo({ folder, root, say, check, skip, connect }) {
   );
   await next.prompt("commit_message", { hint: "to show the prompt" }, "commit message");
   const message = "Add a line for the demo";
-  await next.call("git_commit", { message }, { subject: message, files: 1, insertions: 2 });
+  await next.call("git_commit", { message }, { summary: "1 file changed, 2 insertions(+)" });
   check("the server does not run the repository's programs", !trapped());
   run(project, "status");
   check("plain git status does run them", trapped());

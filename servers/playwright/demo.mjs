@@ -88,7 +88,7 @@ export async function demo({ root, say, announce, skip, check, connect }) {
     await server.call(
       "pw_run_test",
       { url, assertions: ["buton 'Order' is visible"] },
-      { fails: /buton 'Order' is visible[\s\S]*button/ },
+      { fails: /buton 'Order' is visible[\s\S]*\^ expected/ },
     );
     const file = "view-source:file:///etc/passwd";
     await server.call("pw_inspect_page", { url: file }, { fails: /view-source:.* not allowed/ });

@@ -66,9 +66,9 @@ export async function demo({ folder, say, connect }) {
     "read_query",
     {
       sql: "SELECT city, millions FROM cities WHERE millions > 1 ORDER BY millions DESC",
-      format: "markdown",
+      format: "csv",
     },
-    { row_count: 2, text: /\| London \| 8\.9 \|\n\| Paris \| 2\.1 \|/ },
+    { row_count: 2, text: /London,8\.9\r?\nParis,2\.1/ },
   );
   await sqlite.call("read_query", { sql: "SELECT * FROM citys" }, { fails: /citys[\s\S]*cities/ });
   say("Every change of rows is recorded, and can be undone.");

@@ -27,64 +27,36 @@ describe("a diff of 30 files", () => {
     return shown;
   };
 
-  it("lists all files with their counts, folds them, and goes to files and changes", async () => {
+  it("lists all files with their counts, and loads those that are not there", async () => {
     const shown = await shownFor({ context_lines: 20 });
     const { view, page } = shown;
     const more = view.getByRole("button", { name: "Load more" });
+    const list = view.getByRole("navigation", { name: "Files" }).getByRole("listitem");
+    expect(await list.count()).toBe(30);
+    await view
+      .getByRole("status")
+      .filter({ hasText: /; \d+ of 30 files loaded$/ })
+      .waitFor();
     const pending = view.locator("li.pending");
     for (let left = await pending.count(); left > 0; left = await pending.count()) {
       await more.click();
       await expect.poll(() => pending.count()).toBeLessThan(left);
     }
-    const list = view.getByRole("navigation", { name: "Files" }).getByRole("listitem");
+    expect(await view.getByRole("status").textContent()).toBe(
+      "30 files changed, 118 insertions, 56 deletions, 1 binary",
+    );
     expect(await list.count()).toBe(30);
-    expect(await list.filter({ hasText: "src/stores/order-store.ts" }).textContent()).toMatch(
-      /^M.*\+5−4$/,
-    );
-    expect(await list.filter({ hasText: "src/legacy.js" }).textContent()).toMatch(/^D/);
-    expect(
-      await list.filter({ hasText: "src/server.ts → src/http/server.ts" }).textContent(),
-    ).toMatch(/^R/);
-    expect(await list.filter({ hasText: "assets/logo.png" }).textContent()).toMatch(/^B/);
-    expect(await list.filter({ hasText: "migrations/004_orders.sql" }).textContent()).toMatch(
-      /^A.*\+3$/,
-    );
-    const height = async () =>
-      view.locator("body").evaluate((body) => body.getBoundingClientRect().height);
-    expect(await height()).toBeLessThan(1_300);
+    const entry = async (name: string) => list.filter({ hasText: name }).textContent();
+    expect(await entry("src/stores/order-store.ts")).toMatch(/\+5−4$/);
+    expect(await entry("src/server.ts → src/http/server.ts")).not.toBeNull();
+    expect(await entry("migrations/004_orders.sql")).toMatch(/\+3$/);
     const boxes = view.locator("details.file");
     expect(await boxes.count()).toBe(30);
-    expect(await boxes.filter({ visible: true }).count()).toBeLessThan(30);
-
+    expect(await boxes.filter({ hasText: "src/legacy.js" }).textContent()).toContain("deleted");
+    expect(await boxes.filter({ hasText: "assets/logo.png" }).textContent()).toContain("binary");
     await list.getByRole("button", { name: "tests/test_reviews.py" }).click();
     const reviews = boxes.filter({ hasText: "def test_review_is_found" });
-    await reviews.locator(".t-keyword", { hasText: "def" }).first().waitFor();
-    expect(await reviews.locator("mark").count()).toBeGreaterThan(0);
-    await view.getByRole("button", { name: "Show all 30 files" }).click();
-    expect(await boxes.filter({ visible: true }).count()).toBe(30);
-
-    const current = view.locator("tr.current");
-    await page.keyboard.press("n");
-    const first = await current.textContent();
-    await page.keyboard.press("n");
-    expect(await current.textContent()).not.toBe(first);
-    await page.keyboard.press("p");
-    expect(await current.textContent()).toBe(first);
-    expect(await current.count()).toBe(1);
-
-    // The moved file has a long run without a change.
-    await list.getByRole("button", { name: "src/server.ts" }).click();
-    const moved = boxes.filter({ hasText: "createServer" });
-    const lines = await moved.locator("tr.same").count();
-    await moved
-      .getByRole("button", { name: /unchanged lines/ })
-      .first()
-      .click();
-    expect(await moved.locator("tr.same").count()).toBeGreaterThan(lines + 7);
-
-    await view.getByRole("button", { name: "Side by side" }).click();
-    expect(await view.locator("table.unified").count()).toBe(0);
-    expect(await view.locator("td.added").count()).toBeGreaterThan(60);
+    await reviews.locator("mark").first().waitFor();
     await page.close();
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { SERVERS, serverFolder } from "../servers.ts";
 
 /** Hosts may refuse larger pages, and they are slow to show. */
-const MAX_VIEW = 150_000;
+const MAX_VIEW = 600_000;
 
 describe.each(SERVERS)("the built package of %s", (name) => {
   it("has small views that name no address to load from", async () => {

@@ -136,7 +136,7 @@ const FIRST_CALLS: Readonly<
     answer: /Tea is served/,
   }),
   git: () => ({ args: ["."], tool: "git_log", given: { max_count: 1 }, answer: /Message: clone/ }),
-  memory: () => ({ args: [], tool: "memory_stats", answer: /"entities": ?0/ }),
+  memory: () => ({ args: [], tool: "read_graph", answer: /"entities": ?\[\]/ }),
   playwright: () => ({
     args: [],
     tool: "pw_inspect_page",

@@ -152,7 +152,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
       try {
         const call: [string, object] =
           name === "memory"
-            ? ["memory_stats", {}]
+            ? ["read_graph", {}]
             : ["execute", { statements: ["CREATE TABLE t (a)"] }];
         const { isError, text } = await callText(client, call[0], { ...call[1] });
         if (Number(process.versions["napi"]) >= 10) expect(isError, text).toBe(false);

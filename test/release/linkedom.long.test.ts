@@ -29,7 +29,7 @@ async function bundled(name: string, plugins: Plugin[]) {
   await build({
     stdin: {
       contents: [
-        `export { convertHtml } from "./src/page/read/html/extract.ts";`,
+        `export { convertHtml } from "./src/page/convert/html.ts";`,
         `export { realisticPages } from "./test/pages/realistic.ts";`,
         `export * as technical from "./test/pages/technical.ts";`,
         `export { parseHTML } from "linkedom";`,

@@ -61,7 +61,7 @@ describe.each(Object.entries(TASKS))("the task %s", (task, folders) => {
 });
 
 it("a change of a page runs the documents again, and no server", () => {
-  const pages = ["README.md", "CONTRIBUTING.md", "docs/faq.md", "servers/git/README.md"];
+  const pages = ["README.md", "CONTRIBUTING.md", "docs/migration.md", "servers/git/README.md"];
   for (const page of pages)
     expect(Object.keys(TASKS).filter((task) => isInput(task, page))).toEqual(["documents"]);
 });

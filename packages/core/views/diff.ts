@@ -1,311 +1,225 @@
 // Diffs for people: a list of the files, and a box for each with line numbers, colors, and the changed part of each line marked.
 import "./view.css";
-import "./sheet.css";
 import "./diff.css";
-import "./highlight.css";
+import { parsePatch, type StructuredPatch } from "diff";
 import { button, copyButton, fullscreenButton, toggle } from "./controls.ts";
-import { rowsOf } from "./diff-rows.ts";
-import { element, type Host } from "./host.ts";
-import { type DiffLine, type Section, sectionsOf } from "./unified.ts";
+import { element, type Host, type ToolResult, textOf } from "./host.ts";
 
-/** A page of a diff: its text, the server's remarks, and the cursor of the next page. */
-export interface DiffPart {
-  readonly body: string;
-  readonly facts: string;
-  readonly cursor: string | undefined;
+/** The key in the `_meta` of a text block with a diff. */
+const DIFF_META = "io.github.refmcp/diff";
+
+/** Where the patch is in the text of the block, and what the server says about it. */
+interface DiffMeta {
+  readonly begin: number;
+  readonly end: number;
+  /** All files of the diff, if this is the first page of several. */
+  readonly files?: readonly {
+    readonly name: string;
+    readonly added: number;
+    readonly removed: number;
+  }[];
+  readonly remark: string;
+  readonly cursor?: string;
 }
 
-/** Takes the cursor out of the server's remarks, with the sentence around it, which is for the model. */
-export function partOf(body: string, facts: string): DiffPart {
-  const next = /;? ?continue with cursor[ =]"([^"]+)"( or narrow with paths|\.)?/i.exec(facts);
-  const left = next === null ? facts : facts.replace(next[0], "");
-  // The list of the files shows which are not loaded.
-  return { body, facts: left.replace(/; not shown yet: [^;]*/, ""), cursor: next?.[1] };
-}
-
-type FileSection = Extract<Section, { kind: "file" }>;
-
-interface File {
-  readonly section: FileSection;
-  readonly box: HTMLDetailsElement;
-  readonly body: HTMLElement;
-  /** Whether its lines have colors, which come when it is opened. */
-  isColored: boolean;
-}
-
-/** Pixels that files take inline before the others are folded. */
-const MAX_OPEN = 600;
-/** About the height of a line, and of a box without lines. */
-const [LINE, HEAD] = [21, 44];
-/** With this many files or more, the further ones are only in the list until they are asked for. */
-const MANY = 8;
-/** From this width, both sides of a diff have space for 60 characters. */
-const WIDE = 1_000;
-const MARKS = { added: "A", deleted: "D", renamed: "R", changed: "M", binary: "B" } as const;
+/** Lines of the files that are open at first. */
+const MAX_OPEN = 60;
+/** A file of a page that begins within a hunk has no line with its place. */
+const WITHOUT_PLACE = /^(\+\+\+ .*\n)(?=[ +-])/gm;
+const HUNK = /^@@ -(\d+)\S* \+(\d+)\S* @@.*\n((?:[ +\-\\].*\n?)*)/gm;
 
 /**
  * A diff with a toolbar.
  *
- * @param load loads the page at a cursor; rejects with a message for the user
+ * @param load calls the tool for the page at a cursor; undefined if the answer is never cut
  * @param actions additional buttons
+ * @throws Error with the text of an answer that has no diff
  */
 export function diffPage(
   host: Host,
-  first: DiffPart,
-  load: (cursor: string) => Promise<DiffPart>,
+  first: ToolResult,
+  load: ((cursor: string) => Promise<ToolResult>) | undefined,
   ...actions: readonly HTMLElement[]
 ): HTMLElement {
-  return new DiffPage(host, load, actions).show(first);
+  const status = element("p", { class: "facts", role: "status" });
+  const names = element("ul");
+  const list = element("nav", { class: "files", "aria-label": "Files" }, names);
+  const boxes = element("div");
+  const more = button("Load more");
+  const wrap = toggle("Wrap lines", (on) => boxes.classList.toggle("wrapped", on));
+  const loaded = new Map<string, HTMLDetailsElement>();
+  const entries = new Map<string, HTMLElement>();
+  let cursor: string | undefined;
+  let lines = 0;
+
+  const addEntry = (name: string, added: number, removed: number) => {
+    const link = button(name);
+    const entry = element("li", { class: "pending" }, link, ...countsOf(added, removed));
+    link.addEventListener("click", () => {
+      const box = loaded.get(name);
+      if (box === undefined) return void more.click();
+      box.open = true;
+      box.scrollIntoView({ block: "start" });
+      box.querySelector("summary")?.focus({ preventScroll: true });
+    });
+    entries.set(name, entry);
+    names.append(entry);
+  };
+  const add = (result: ToolResult) => {
+    const { patch, files = [], remark, cursor: next } = diffIn(result);
+    for (const { name, added, removed } of files) addEntry(name, added, removed);
+    for (const file of parsePatch(whole(patch))) {
+      const name = nameOf(file);
+      const { added, removed } = countsIn(file);
+      if (!entries.has(name)) addEntry(name, added, removed);
+      entries.get(name)?.classList.remove("pending");
+      const earlier = loaded.get(name);
+      const rows = rowsOf(file);
+      if (earlier !== undefined) {
+        earlier.querySelector("tbody")?.append(...rows);
+        continue;
+      }
+      const box = boxOf(name, file, rows);
+      box.open = loaded.size === 0 || lines + rows.length <= MAX_OPEN;
+      lines += rows.length;
+      loaded.set(name, box);
+      boxes.append(box);
+    }
+    cursor = next;
+    more.hidden = cursor === undefined;
+    list.hidden = entries.size < 2;
+    const rest = entries.size > loaded.size ? `${loaded.size} of ${entries.size} files loaded` : "";
+    status.textContent = [remark, rest].filter(Boolean).join("; ");
+  };
+  more.addEventListener("click", async () => {
+    if (load === undefined || cursor === undefined || more.disabled) return;
+    more.disabled = true;
+    await load(cursor)
+      .then(add)
+      .catch((error: Error) => {
+        status.textContent = error.message;
+      });
+    more.disabled = false;
+  });
+  add(first);
+  const copy = copyButton(() => diffIn(first).patch);
+  const bar = element("div", { class: "bar" }, status, wrap, copy, fullscreenButton(host));
+  bar.append(...actions, more);
+  return element("div", { class: "diff" }, bar, list, boxes);
 }
 
-class DiffPage {
-  readonly #load: (cursor: string) => Promise<DiffPart>;
-  readonly #facts = element("p", { class: "facts", role: "status" });
-  readonly #list = element("ul");
-  readonly #nav = element("nav", { class: "files", "aria-label": "Files", hidden: "" }, this.#list);
-  readonly #boxes = element("div");
-  readonly #all = button("");
-  readonly #more = button("Load more");
-  readonly #wrap = toggle("Wrap lines", (on) => this.#boxes.classList.toggle("wrapped", on));
-  readonly #side = toggle("Side by side", (on) => this.#split(on));
-  readonly #steps = element("span", { class: "steps" });
-  readonly #page: HTMLElement;
-  readonly #files: File[] = [];
-  /** Entries of the list for files that are not loaded. */
-  readonly #pending = new Map<string, HTMLElement>();
-  #cursor: string | undefined;
-  #height = 0;
-  #isSplit = false;
-  /** Whether the user chose one column or two, which the width then does not change. */
-  #isChosen = false;
-  #current: Element | undefined;
+/** The diff of an answer. @throws Error with the text of an answer without one */
+function diffIn(result: ToolResult): DiffMeta & { readonly patch: string } {
+  for (const { text = "", _meta } of result.content ?? []) {
+    const meta = _meta?.[DIFF_META] as DiffMeta | undefined;
+    if (meta !== undefined) return { ...meta, patch: text.slice(meta.begin, meta.end) };
+  }
+  throw new Error(textOf(result));
+}
 
-  constructor(
-    host: Host,
-    load: (cursor: string) => Promise<DiffPart>,
-    actions: readonly HTMLElement[],
-  ) {
-    this.#load = load;
-    for (const [text, label, by] of [
-      ["↑", "Previous change (p)", -1],
-      ["↓", "Next change (n)", 1],
-    ] as const) {
-      const step = button(text);
-      step.title = label;
-      step.setAttribute("aria-label", label);
-      step.addEventListener("click", () => this.#step(by));
-      this.#steps.append(step);
-    }
-    this.#side.addEventListener("click", () => {
-      this.#isChosen = true;
+/** A page of git's diff may begin or end within a hunk, whose header then has the lines of the page. */
+function whole(patch: string): string {
+  if (!patch.startsWith("diff --git ")) return patch;
+  return patch
+    .replace(WITHOUT_PLACE, "$1@@ -1 +1 @@\n")
+    .replace(HUNK, (_hunk, before: string, after: string, lines: string) => {
+      const count = (sign: RegExp) => lines.match(sign)?.length ?? 0;
+      return `@@ -${before},${count(/^[ -]/gm)} +${after},${count(/^[ +]/gm)} @@\n${lines}`;
     });
-    this.#all.addEventListener("click", () => {
-      for (const { box } of this.#files) box.hidden = false;
-      this.#all.hidden = true;
-    });
-    this.#more.addEventListener("click", () => void this.#loadMore());
-    const controls = [
-      this.#steps,
-      this.#side,
-      this.#wrap,
-      fullscreenButton(host),
-      ...actions,
-      this.#more,
-    ];
-    const bar = element("div", { class: "bar" }, this.#facts, ...controls);
-    this.#page = element("div", { class: "diff" }, bar, this.#nav, this.#boxes, this.#all);
-    // On the document: a button that hides itself takes the focus out of the page.
-    document.addEventListener("keydown", (event) => {
-      const by = { n: 1, p: -1 }[event.key];
-      if (
-        by === undefined ||
-        !this.#page.isConnected ||
-        event.ctrlKey ||
-        event.metaKey ||
-        event.altKey
-      )
-        return;
-      event.preventDefault();
-      this.#step(by);
-    });
-    new ResizeObserver(([entry]) => {
-      if (this.#isChosen || entry === undefined || entry.contentRect.width === 0) return;
-      const isWide = entry.contentRect.width >= WIDE;
-      this.#side.setAttribute("aria-pressed", String(isWide));
-      this.#split(isWide);
-    }).observe(this.#page);
-  }
+}
 
-  show(part: DiffPart): HTMLElement {
-    this.#add(part);
-    return this.#page;
-  }
+function nameOf({ oldFileName = "", newFileName = "", isGit }: StructuredPatch): string {
+  const bare = (name: string) => (isGit === true ? name.slice(2) : name);
+  if (newFileName === "/dev/null") return bare(oldFileName);
+  const isSame = bare(oldFileName) === bare(newFileName) || oldFileName === "/dev/null";
+  return isSame ? bare(newFileName) : `${bare(oldFileName)} → ${bare(newFileName)}`;
+}
 
-  async #loadMore(): Promise<void> {
-    if (this.#cursor === undefined || this.#more.disabled) return;
-    this.#more.disabled = true;
-    await this.#load(this.#cursor).then(
-      (part) => this.#add(part),
-      (error: Error) => {
-        this.#facts.textContent = error.message;
-      },
-    );
-    this.#more.disabled = false;
-  }
+function countsIn({ hunks }: StructuredPatch) {
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return { added: count("+"), removed: count("-") };
+}
 
-  #add({ body, facts, cursor }: DiffPart): void {
-    const sections = sectionsOf(body);
-    const count = this.#files.length + sections.filter(({ kind }) => kind === "file").length;
-    for (const section of sections) {
-      if (section.kind === "text") this.#addText(section.text);
-      else this.#addFile(section, count >= MANY);
-    }
-    this.#facts.textContent = facts;
-    this.#cursor = cursor;
-    this.#more.hidden = cursor === undefined;
-    const hasLines = this.#files.some(({ section }) => section.lines.length > 0);
-    for (const control of [this.#wrap, this.#side, this.#steps]) control.hidden = !hasLines;
-    this.#nav.hidden = this.#list.childElementCount < 2;
-    this.#all.textContent = `Show all ${this.#files.length} files`;
-    this.#all.hidden = this.#files.every(({ box }) => !box.hidden);
-  }
+function boxOf(name: string, file: StructuredPatch, rows: readonly HTMLElement[]) {
+  const { isCreate, isDelete, isRename, isBinary } = file;
+  const kind = isCreate ? "added" : isDelete ? "deleted" : isRename ? "renamed" : "";
+  const words = [kind, isBinary === true ? "binary" : ""].filter(Boolean).join(", ");
+  const { added, removed } = countsIn(file);
+  const summary = element(
+    "summary",
+    {},
+    element("span", { class: "title" }, name),
+    ...(words === "" ? [] : [element("span", { class: "badge" }, words)]),
+    ...countsOf(added, removed),
+  );
+  const table = element("table", {}, element("tbody", {}, ...rows));
+  const region = { class: "lines", role: "region", "aria-label": name, tabindex: "0" };
+  return element("details", { class: "file" }, summary, element("div", region, table));
+}
 
-  /** Text between files; the server's list of a long diff becomes entries for the files that are not loaded. */
-  #addText(text: string): void {
-    const rest = text.split("\n").filter((line) => {
-      const [, added, removed, path] =
-        /^(?:[A-Z] )?(?:\+(\d+) -(\d+)|binary) (.+)$/.exec(line) ?? [];
-      if (path === undefined) return true;
-      const title = path.replace(" => ", " → ");
-      const name = element("button", { type: "button", title: "Not loaded; loads more" }, title);
-      name.addEventListener("click", () => void this.#loadMore());
-      const counts = countsShown({ added: Number(added ?? 0), removed: Number(removed ?? 0) });
-      const entry = element(
-        "li",
-        { class: "pending" },
-        element("span", { class: "kind" }, "…"),
-        name,
-        ...counts,
+const KINDS: Readonly<Record<string, string>> = { "+": "added", "-": "removed" };
+
+function rowsOf({ hunks }: StructuredPatch): HTMLElement[] {
+  return hunks.flatMap(({ oldStart, newStart, lines }, index) => {
+    const pairs = pairsOf(lines);
+    let [before, after] = [oldStart, newStart];
+    const rows = lines.flatMap((line, at) => {
+      const sign = line.slice(0, 1);
+      if (sign === "\\") return [];
+      const kind = KINDS[sign];
+      const old = sign === "+" ? "" : String(before++);
+      const now = sign === "-" ? "" : String(after++);
+      const signed = { class: "sign", ...(kind === undefined ? {} : { "aria-label": kind }) };
+      return element(
+        "tr",
+        { class: kind ?? "same" },
+        element("td", { class: "place" }, old),
+        element("td", { class: "place" }, now),
+        element("td", signed, sign),
+        element("td", { class: "code" }, ...marked(line.slice(1), pairs.get(at))),
       );
-      this.#pending.set(title, entry);
-      this.#list.append(entry);
-      return false;
     });
-    const shown = rest.join("\n").trim();
-    if (shown !== "") this.#boxes.append(element("p", { class: "between" }, shown));
-  }
-
-  #addFile(section: FileSection, areMany: boolean): void {
-    const { title, change, lines } = section;
-    const counts = countsOf(lines);
-    const badge = change === "changed" ? [] : [element("span", { class: "badge" }, change)];
-    const copy = copyButton(() => section.patch);
-    copy.title = "Copy this file's diff";
-    const summary = element(
-      "summary",
-      {},
-      element("span", { class: "title" }, title),
-      ...badge,
-      ...countsShown(counts),
-    );
-    const body = element("div", {
-      class: "lines",
-      role: "region",
-      "aria-label": title,
-      tabindex: "0",
-    });
-    const box = element(
-      "details",
-      { class: "file" },
-      summary,
-      element("div", { class: "tools" }, copy),
-      body,
-    );
-    const name = element("button", { type: "button" }, title);
-    const mark = element("span", { class: `kind ${change}`, title: change }, MARKS[change]);
-    const link = element("li", {}, mark, name, ...countsShown(counts));
-    const file: File = { section, box, body, isColored: false };
-    name.addEventListener("click", () => this.#goTo(file));
-    // The first file is always open, even if it is long.
-    const height = HEAD + Math.min(lines.length * LINE, 20 * LINE);
-    const isOpen = this.#files.length === 0 || this.#height + height <= MAX_OPEN;
-    box.hidden = areMany && this.#height > MAX_OPEN;
-    this.#height += isOpen ? height : HEAD;
-    this.#files.push(file);
-    this.#boxes.append(box);
-    const pending = this.#pending.get(title);
-    if (pending === undefined) this.#list.append(link);
-    else pending.replaceWith(link);
-    this.#pending.delete(title);
-    body.hidden = lines.length === 0;
-    this.#fill(file, isOpen);
-    box.open = isOpen;
-    box.addEventListener("toggle", () => {
-      if (box.open && !file.isColored) this.#fill(file, true);
-    });
-  }
-
-  #fill(file: File, isColored: boolean): void {
-    const { section, body } = file;
-    const { title, lines } = section;
-    file.isColored = isColored;
-    const look = { title, isSplit: this.#isSplit, isColored };
-    const name = this.#isSplit ? "split" : "unified";
-    body.replaceChildren(
-      element("table", { class: name }, element("tbody", {}, ...rowsOf(lines, look))),
-    );
-  }
-
-  #split(on: boolean): void {
-    if (on === this.#isSplit) return;
-    this.#isSplit = on;
-    this.#current = undefined;
-    for (const file of this.#files) this.#fill(file, file.box.open);
-  }
-
-  #goTo({ box }: File): void {
-    box.hidden = false;
-    box.open = true;
-    box.scrollIntoView({ block: "start" });
-    box.querySelector("summary")?.focus({ preventScroll: true });
-  }
-
-  /** Goes to the next change, or the one before; opens its file. */
-  #step(by: number): void {
-    const changes = [...this.#boxes.querySelectorAll("tr.change")];
-    const at =
-      this.#current === undefined ? (by > 0 ? -1 : changes.length) : changes.indexOf(this.#current);
-    const next = changes[at + by];
-    if (next === undefined) return;
-    const file = this.#files.find(({ box }) => box.contains(next));
-    const index = changes.indexOf(next);
-    if (file !== undefined && !file.box.open) {
-      file.box.hidden = false;
-      file.box.open = true;
-      if (!file.isColored) this.#fill(file, true);
-    }
-    const shown = [...this.#boxes.querySelectorAll("tr.change")][index];
-    this.#current?.classList.remove("current");
-    shown?.classList.add("current");
-    shown?.scrollIntoView({ block: "center" });
-    file?.body.focus({ preventScroll: true });
-    this.#current = shown;
-  }
+    const gap = element("tr", { class: "gap" }, element("td", { colspan: "4" }, "⋯"));
+    return index === 0 ? rows : [gap, ...rows];
+  });
 }
 
-type Counts = Readonly<Record<"added" | "removed", number>>;
+/** The text that a changed line replaces or is replaced by, by the line's index. */
+function pairsOf(lines: readonly string[]): ReadonlyMap<number, string> {
+  const pairs = new Map<number, string>();
+  let removed: number[] = [];
+  for (const [at, line] of lines.entries()) {
+    if (line.startsWith("-")) removed.push(at);
+    else if (!line.startsWith("+")) removed = [];
+    else {
+      const other = removed.shift();
+      if (other === undefined) continue;
+      pairs.set(at, lines[other]?.slice(1) ?? "");
+      pairs.set(other, line.slice(1));
+    }
+  }
+  return pairs;
+}
 
-function countsOf(lines: readonly DiffLine[]): Counts {
-  const count = (kind: DiffLine["kind"]) => lines.filter((line) => line.kind === kind).length;
-  return { added: count("added"), removed: count("removed") };
+/** A line with the part marked that differs from its pair, unless most of it does. */
+function marked(text: string, pair: string | undefined): (Node | string)[] {
+  if (pair === undefined) return [text];
+  const most = Math.min(text.length, pair.length);
+  let start = 0;
+  while (start < most && text[start] === pair[start]) start += 1;
+  let end = 0;
+  while (end < most - start && text.at(-1 - end) === pair.at(-1 - end)) end += 1;
+  const middle = text.slice(start, text.length - end);
+  if (start + end < most / 3 || middle === "") return [text];
+  return [text.slice(0, start), element("mark", {}, middle), text.slice(text.length - end)];
 }
 
 /** How many lines were added and removed, as elements. */
-function countsShown(counts: Counts): HTMLElement[] {
-  return (["added", "removed"] as const)
-    .filter((kind) => counts[kind] > 0)
-    .map((kind) => {
-      const text = `${kind === "added" ? "+" : "−"}${counts[kind]}`;
-      return element("span", { class: `count ${kind}`, title: `${kind} lines` }, text);
-    });
+function countsOf(added: number, removed: number): HTMLElement[] {
+  const count = (kind: string, sign: string, lines: number) =>
+    lines === 0
+      ? []
+      : [element("span", { class: kind, title: `${kind} lines` }, `${sign}${lines}`)];
+  return [...count("count added", "+", added), ...count("count removed", "−", removed)];
 }

@@ -6,6 +6,7 @@ export interface Block {
   readonly mimeType?: string;
   readonly uri?: string;
   readonly resource?: ResourceContents;
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 /** What a resource contains: text or base64. */
@@ -58,6 +59,8 @@ export class Host {
   onResult: (result: ToolResult) => void = () => undefined;
   /** Called when the host shows the view in another mode. */
   onDisplayMode: (mode: DisplayMode) => void = () => undefined;
+  /** Called when the host's colors may have changed, for what a style sheet does not reach. */
+  onTheme: () => void = () => undefined;
   readonly #waiting = new Map<
     number,
     { resolve(value: unknown): void; reject(error: Error): void }
@@ -166,6 +169,7 @@ export class Host {
     this.#context = { ...this.#context, ...context };
     applyStyles(context);
     document.documentElement.dataset.display = this.displayMode;
+    if (context.theme !== undefined || context.styles !== undefined) this.onTheme();
     if (this.displayMode !== before) this.onDisplayMode(this.displayMode);
   }
 

@@ -28,7 +28,7 @@ export async function findBinaries(folder: string, user: User | undefined, nativ
     cpSync(native, copy, { recursive: true, dereference: true, filter });
     linkLibraries(native, copy);
     // Of the user, whose helper removes it if this process is killed.
-    if (user !== undefined) await run("chown", ["-R", `${user.uid}:${user.gid}`, copy]);
+    if (user !== undefined) await run("/bin/chown", ["-R", `${user.uid}:${user.gid}`, copy]);
   }
   try {
     return await tried(join(copy, "bin"), user);

@@ -3,8 +3,8 @@
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { button } from "../../core/views/controls.ts";
 import { element } from "../../core/views/host.ts";
-import { hasNumbers, hasTimes } from "./chart/values.ts";
 import { compare, plainText, shown, type Table } from "./table.ts";
+import { hasNumbers, hasTimes } from "./values.ts";
 
 const MOVES: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [0, -1],

@@ -1,13 +1,10 @@
 // Query rows: a grid, a chart, paging, and ways to take the rows elsewhere.
 import "../../core/views/view.css";
-import "../../core/views/sheet.css";
-import "../../core/views/marks.css";
 import "./rows.css";
-import "./chart/chart.css";
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { button, copyButton, fullscreenButton, plain, toggle } from "../../core/views/controls.ts";
 import { element, Host, textOf } from "../../core/views/host.ts";
-import { chartPanel, isDrawable } from "./chart/panel.ts";
+import { chartPanel, isDrawable } from "./chart.ts";
 import { detailPanel } from "./detail.ts";
 import { gridOf } from "./grid.ts";
 import { csvOf, shown, type Table, tabbed, tableOf } from "./table.ts";

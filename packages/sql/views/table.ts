@@ -2,7 +2,7 @@
 import { manyLines } from "../../boundary/src/answer/untrusted.ts";
 import type { ToolResult } from "../../core/views/host.ts";
 import { csvLine } from "../src/answer/csv-line.ts";
-import { numberOf } from "./chart/values.ts";
+import { numberOf } from "./values.ts";
 
 /** Rows of a query with their columns. */
 export interface Table {

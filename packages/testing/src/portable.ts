@@ -36,7 +36,7 @@ const MAX_DESCRIPTION = 400;
 const FIRST_SENTENCE = [10, 120] as const;
 const MAX_TOKENS = 600;
 const MAX_ARGUMENTS = 10;
-/** Our tools that may have more arguments (docs/decisions/0007). */
+/** Our tools that may have more arguments (docs/decisions.md). */
 const MORE_ARGUMENTS: Readonly<Record<string, number>> = { git_log: 13 };
 
 const CHANGING =

@@ -1,11 +1,18 @@
-import { promptFor, resourceFor, toolFor } from "@refmcp/core";
+import { type Content, promptFor, resourceFor, toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
+import type { DiffAnswer } from "./files/edit/diff.ts";
 import type { Files } from "./files/files.ts";
 
 export const tool = toolFor<Files>();
 export const resource = resourceFor<Files>();
 export const prompt = promptFor<Files>();
+
+/** A text block, with what the view of diffs needs. */
+export function diffText({ diff, rest, remark }: DiffAnswer): Content[] {
+  const view = { begin: 0, end: diff.length, remark };
+  return [{ type: "text", text: diff + rest, _meta: { "io.github.refmcp/diff": view } }];
+}
 
 /** A path in an input; relative paths are below the allowed directories. */
 export const path = z.string().describe("Absolute or relative, for example src.");

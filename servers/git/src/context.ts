@@ -10,6 +10,7 @@ import {
 import * as z from "zod";
 import type { Git } from "./git/open/git.ts";
 import type { Repository } from "./git/open/repository.ts";
+import type { DiffText } from "./git/read/diff.ts";
 
 export const tool = toolFor<Git>();
 export const resource = resourceFor<Git>();
@@ -110,12 +111,12 @@ export function readable<Value extends object>(
  * A text response: the official server's words and the text, then our line about it in a separate
  * block, so that nothing in the text can imitate it.
  */
-export function textAnswer(
-  prefix: string,
-  { body, facts }: { body: string; facts: string },
-): Content[] {
+export function textAnswer(prefix: string, { body, facts, view }: DiffText): Content[] {
+  const text = prefix === "" ? body : `${prefix}\n${body}`;
+  const { length = 0, ...shown } = view ?? {};
+  const diff = { ...shown, begin: text.length - length, end: text.length };
   return [
-    { type: "text", text: prefix === "" ? body : `${prefix}\n${body}` },
+    { type: "text", text, ...(view ? { _meta: { "io.github.refmcp/diff": diff } } : {}) },
     ...(facts === "" ? [] : [{ type: "text" as const, text: facts }]),
   ];
 }

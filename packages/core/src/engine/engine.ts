@@ -2,7 +2,7 @@ import { isLoggingLevel } from "../define/content.ts";
 import { type Caller, clientOf, notificationText, type Problem, type Send } from "./caller.ts";
 import { errorText, internalError, invalidRequest, METHOD_NOT_FOUND } from "./errors.ts";
 import { Load } from "./load.ts";
-import { asUri, isRequestId, parseMessage, readMessage, show } from "./message.ts";
+import { asUri, isObject, isRequestId, parseMessage, readMessage, show } from "./message.ts";
 import { requestProblem } from "./params.ts";
 import { ClientRequest, type Handler } from "./request.ts";
 import {
@@ -287,7 +287,11 @@ export class Engine {
   readonly #initialize: Handler = ({ params, caller }) => {
     const { identity, icons, instructions } = this.service;
     const revision = agreedRevision(params.protocolVersion);
-    const declared = Object(params.capabilities);
+    // Old versions of Cursor declare booleans.
+    const capabilities = Object.entries(Object(params.capabilities)).filter(([, can]) =>
+      isObject(can),
+    );
+    const declared = Object.fromEntries(capabilities);
     const { logging: _, ...own } = this.service.capabilities("legacy", declared);
     if (caller.send === undefined) {
       // Nothing can be sent to the client later.

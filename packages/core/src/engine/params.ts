@@ -51,7 +51,7 @@ const RETRY: Table = { "inputResponses?": OBJECT, "requestState?": STRING };
 
 /** The parameters of every request that a client may send. */
 const TABLES: Readonly<Record<string, Table>> = {
-  initialize: { protocolVersion: STRING, capabilities: CAPABILITIES, clientInfo: CLIENT },
+  initialize: { protocolVersion: STRING, capabilities: OBJECT, clientInfo: CLIENT },
   "tools/list": PAGE,
   "resources/list": PAGE,
   "resources/templates/list": PAGE,

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { path, tool } from "../context.ts";
+import { diffText, path, tool } from "../context.ts";
 import { compareFiles } from "../files/edit/compare.ts";
 
 /** Characters of an answer that are not the diff. */
@@ -13,8 +13,8 @@ export default tool({
   view: "diff",
   toolset: "read",
   input: z.strictObject({ from: path, to: path }),
-  run(input, files, call) {
+  async run(input, files, call) {
     const maxChars = call.budget - FACTS_CHARS;
-    return compareFiles(files, { ...input, maxChars, signal: call.signal });
+    return diffText(await compareFiles(files, { ...input, maxChars, signal: call.signal }));
   },
 });

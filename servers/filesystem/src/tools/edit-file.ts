@@ -1,6 +1,6 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { expectedHash, path, tool } from "../context.ts";
+import { diffText, expectedHash, path, tool } from "../context.ts";
 import { edit, editAnswer, editMany, editManyAnswer } from "../files/edit/edit.ts";
 
 /** Characters of an answer that are not the diff. */
@@ -42,7 +42,8 @@ export default tool({
     const request = { ...input, signal: call.signal };
     if (glob === undefined) {
       const maxChars = call.budget - FACTS_CHARS;
-      return editAnswer(await edit(files, { ...request, expected_hash, maxChars }), input.dryRun);
+      const edited = await edit(files, { ...request, expected_hash, maxChars });
+      return diffText(editAnswer(edited, input.dryRun));
     }
     if (expected_hash !== undefined) {
       throw new ToolError("invalid", "expected_hash is for one file, but glob may match several.", {
@@ -51,9 +52,7 @@ export default tool({
     }
     const maxChars = Math.floor(call.budget / 2);
     const { dryRun } = input;
-    return editManyAnswer(await editMany(files, { ...request, glob, maxChars }), {
-      dryRun,
-      maxChars,
-    });
+    const edited = await editMany(files, { ...request, glob, maxChars });
+    return diffText(editManyAnswer(edited, { dryRun, maxChars }));
   },
 });

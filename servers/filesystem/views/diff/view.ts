@@ -1,29 +1,18 @@
 // Shows an edit, a comparison, or changes from the journal. A dry run of an edit can be applied here, by the user's
 // click.
 import { button, plain } from "../../../../packages/core/views/controls.ts";
-import { type DiffPart, diffPage, partOf } from "../../../../packages/core/views/diff.ts";
+import { diffPage } from "../../../../packages/core/views/diff.ts";
 import { element, Host, type ToolResult, textOf } from "../../../../packages/core/views/host.ts";
 
 const host = new Host();
 let given: Record<string, unknown> = {};
 
-/** The text and the server's last line, in square brackets. */
-function partIn(result: ToolResult): DiffPart {
-  const text = textOf(result);
-  const start = text.lastIndexOf("\n[") + 1;
-  if (result.isError || !text.startsWith("[", start)) throw new Error(text);
-  return partOf(text.slice(0, start), text.slice(start).replace(/^\[| Hash \w+\.|\]$/g, ""));
-}
-
 function show(result: ToolResult, ...actions: HTMLElement[]): void {
   try {
-    const load = async (cursor: string) =>
-      partIn(await host.callTool("list_changes", { ...given, cursor }));
-    document.body.replaceChildren(
-      element("main", {}, diffPage(host, partIn(result), load, ...actions)),
-    );
-  } catch (error) {
-    document.body.replaceChildren(plain((error as Error).message, true));
+    const page = diffPage(host, result, undefined, ...actions);
+    document.body.replaceChildren(element("main", {}, page));
+  } catch {
+    document.body.replaceChildren(plain(textOf(result), result.isError));
   }
 }
 

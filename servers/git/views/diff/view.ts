@@ -1,6 +1,6 @@
 // A diff, a commit, or the history, whose commits open in place.
 import { button, plain } from "../../../../packages/core/views/controls.ts";
-import { type DiffPart, diffPage, partOf } from "../../../../packages/core/views/diff.ts";
+import { diffPage } from "../../../../packages/core/views/diff.ts";
 import "./view.css";
 import { element, Host, type ToolResult, textOf } from "../../../../packages/core/views/host.ts";
 
@@ -21,19 +21,11 @@ interface History {
 const host = new Host();
 let given: Record<string, unknown> = {};
 
-/** The patch is one block, the server's line about it the next, in parentheses. */
-function partIn(result: ToolResult): DiffPart {
-  if (result.isError) throw new Error(textOf(result));
-  const [body, facts] = (result.content ?? []).map(({ text = "" }) => text);
-  return partOf(body ?? "", (facts ?? "").replace(/^\(|\)$/g, ""));
-}
-
 function patch(tool: string, input: Record<string, unknown>, result: ToolResult): HTMLElement {
   try {
-    const load = async (cursor: string) => partIn(await host.callTool(tool, { ...input, cursor }));
-    return diffPage(host, partIn(result), load);
-  } catch (error) {
-    return plain((error as Error).message, true);
+    return diffPage(host, result, (cursor) => host.callTool(tool, { ...input, cursor }));
+  } catch {
+    return plain(textOf(result), result.isError);
   }
 }
 

@@ -1,201 +1,306 @@
-// A memory as a graph. A click opens an entity and adds its neighbors; a search starts a new graph.
+// A memory as a graph, next to a list of its entities. What is selected shows its facts and adds its neighbors; a search starts anew.
 import "../../../../packages/core/views/view.css";
-import "../../../../packages/core/views/sheet.css";
-import "../../../../packages/core/views/marks.css";
+import "./view.css";
+import cytoscape from "cytoscape";
 import { button, fullscreenButton, plain } from "../../../../packages/core/views/controls.ts";
 import { element, Host, type ToolResult, textOf } from "../../../../packages/core/views/host.ts";
-import { Drawing } from "./drawing.ts";
-import { type Answer, Graph } from "./graph.ts";
-import "./view.css";
 
-/** Entities of a large memory that are loaded at once. */
-const PAGE = 100;
-/** More make a drawing that nobody can read, and a slow one. */
-const MAX_DRAWN = 500;
-/** A drawing of more entities is taller. */
-const MAX_LOW = 40;
-const [LOW, TALL] = [380, 560];
-/** The first entities of the memory, with their relations. */
-const FIRST = { limit: PAGE } as const;
+interface Entity {
+  readonly name: string;
+  readonly entityType: string;
+  readonly observations?: readonly string[];
+}
+
+interface Relation {
+  readonly from: string;
+  readonly to: string;
+  readonly relationType: string;
+}
+
+/** The answer of the tools that read a memory. */
+interface Answer {
+  readonly entities?: readonly Entity[];
+  readonly relations?: readonly Relation[];
+  /** The size of the whole memory where the answer is a page of it; a search has a number. */
+  readonly total?: { readonly entities: number; readonly relations: number } | number;
+  readonly next_cursor?: string;
+}
+
+/** With more, only the best connected entities have names, and only relations of the selected one have words. */
+const [MAX_NAMES, MAX_HUBS, MAX_WORDS] = [40, 12, 40];
+/** Colors that people with color blindness can distinguish (Okabe and Ito), by type, the most frequent first. */
+const COLORS = "#56b4e9 #e69f00 #009e73 #d55e00 #cc79a7 #0072b2 #8c6d31".split(" ");
+const UNKNOWN = "#888888";
+const MAX_NAME = 28;
+const PADDING = 24;
 
 const host = new Host();
-let given: Record<string, unknown> = {};
-let graph = new Graph();
-let chosen: string | undefined;
+const entities = new Map<string, Entity>();
+const relations = new Map<string, Relation>();
+let input: Record<string, unknown> = {};
+let total: Exclude<Answer["total"], number>;
+let selected = "";
 /** The call that continues the last answer. */
 let next: { readonly tool: string; readonly input: Record<string, unknown> } | undefined;
 
-const facts = element("p", { class: "facts", role: "status" });
-const query = element("input", {
-  type: "search",
-  placeholder: "Search the memory",
-  "aria-label": "Search the memory",
-});
+const status = element("p", { class: "facts", role: "status" });
+const query = element("input", { type: "search", "aria-label": "Search the memory" });
+query.placeholder = "Search the memory";
 // Not a form: a host's frame may not allow submitting one.
 const go = button("Search");
-const search = element("div", { class: "search", role: "search" }, query, go);
-const more = button("Load more");
 const whole = button("Whole memory");
-const drawing = new Drawing((name) => void open(name));
-const box = element("div", { class: "box" }, drawing.svg, drawing.controls());
-const types = element("ul", { class: "types", "aria-label": "Types" });
-const opened = element("section", { class: "opened", "aria-live": "polite" });
-const note = element("div", { class: "note" }, facts);
-const bar = element("div", { class: "bar" }, search, whole, more);
-const page = element(
-  "main",
-  {},
-  bar,
-  element("div", { class: "parts" }, element("div", { class: "graph" }, box, types, note), opened),
-);
+const more = button("Load more");
+const fit = button("Show all");
+const canvas = element("div", { class: "box canvas" });
+const list = element("ul", { class: "entities", "aria-label": "Entities" });
+const facts = element("section", { class: "opened", "aria-live": "polite", hidden: "" });
+const bar = element("div", { class: "bar" }, query, go, whole, more, fit);
+const sides = element("div", { class: "sides" }, facts, list);
+const page = element("main", {}, bar, element("div", { class: "parts" }, canvas, sides), status);
+
+const graph = cytoscape({ styleEnabled: true, maxZoom: 2, userZoomingEnabled: false });
+graph.on("tap", "node", ({ target }) => void open(target.id()));
 
 /** Adds an answer to the graph, or shows why there is none. */
-function take(result: ToolResult, tool: string, input: Record<string, unknown>): boolean {
+function add(result: ToolResult, tool: string, given: Record<string, unknown>): boolean {
   const answer = result.structuredContent as Answer | undefined;
   if (result.isError || answer?.entities === undefined) {
-    facts.textContent = textOf(result);
+    status.textContent = textOf(result);
     return false;
   }
-  graph.add(answer);
-  const cursor = answer.next_cursor;
+  if (typeof answer.total === "object") total = answer.total;
+  for (const entity of answer.entities) entities.set(entity.name, entity);
+  for (const relation of answer.relations ?? []) {
+    relations.set(JSON.stringify([relation.from, relation.relationType, relation.to]), relation);
+    // An entity that is only known from relations has no type until it is opened.
+    for (const name of [relation.from, relation.to])
+      if (!entities.has(name)) entities.set(name, { name, entityType: "" });
+  }
+  const { next_cursor: cursor } = answer;
   // Opening an entity adds to the shown answer, which can still be continued.
-  if (tool !== "open_nodes" || input.depth !== 1)
-    next = cursor === undefined ? undefined : { tool, input: { ...input, cursor } };
+  if (tool !== "open_nodes" || given.depth !== 1)
+    next = cursor === undefined ? undefined : { tool, input: { ...given, cursor } };
   draw();
   return true;
 }
 
-function call(tool: string, input: Record<string, unknown>): Promise<ToolResult> {
-  facts.textContent = "Loading …";
-  const failed = (error: Error) => ({
+function call(tool: string, given: Record<string, unknown>): Promise<ToolResult> {
+  status.textContent = "Loading …";
+  return host.callTool(tool, given).catch((error: Error) => ({
     isError: true,
     content: [{ type: "text", text: error.message }],
-  });
-  return host.callTool(tool, input).catch(failed);
-}
-
-/** The tool that was called, by its arguments. */
-function toolOf(input: Record<string, unknown>): string {
-  if ("query" in input) return "search_nodes";
-  return "names" in input ? "open_nodes" : "read_graph";
+  }));
 }
 
 async function open(name: string): Promise<void> {
-  chosen = name;
-  const input = { names: [name], depth: 1 };
-  if (take(await call("open_nodes", input), "open_nodes", input)) show(name);
-  drawing.focus(name);
+  selected = name;
+  const given = { names: [name], depth: 1 };
+  if (add(await call("open_nodes", given), "open_nodes", given)) showFacts();
 }
 
-function show(name: string): void {
-  const entity = graph.entities.get(name);
+function showFacts(): void {
+  const entity = entities.get(selected);
+  facts.hidden = entity === undefined;
   if (entity === undefined) return;
-  const { entityType, observations = [], learned = [] } = entity;
-  const related = new Map<string, HTMLElement[]>();
-  for (const { from, to, relationType } of graph.relationsOf(name)) {
-    const [kind, other] = from === name ? [`${relationType} →`, to] : [`${relationType} ←`, from];
-    const made = button(other);
-    made.setAttribute("aria-label", `${kind} ${other}`);
-    made.addEventListener("click", () => void open(other));
-    related.set(kind, [...(related.get(kind) ?? []), made]);
-  }
-  // One entry for each run of equal times: `3x 2026-07-28`.
-  const times = learned.flatMap((run) => {
-    const [, count = "1", time = run] = /^(\d+)x (.*)$/.exec(run) ?? [];
-    return Array.from({ length: Number(count) }, () => time);
+  const related = [...relations.values()].flatMap(({ from, to, relationType }) => {
+    if (from !== selected && to !== selected) return [];
+    const other = from === selected ? to : from;
+    const word = from === selected ? `${relationType} →` : `${relationType} ←`;
+    const go = button(other);
+    go.setAttribute("aria-label", `${word} ${other}`);
+    go.addEventListener("click", () => void open(other));
+    return [element("li", {}, element("small", {}, `${word} `), go)];
   });
-  const lines = observations.map((text, index) => {
-    const time = times[index] ?? (times.length === 1 ? times[0] : undefined);
-    return element("li", time === undefined ? {} : { title: time }, text);
-  });
-  opened.replaceChildren(
-    element("h2", {}, name, " ", element("small", {}, entityType)),
-    lines.length === 0
-      ? element("p", { class: "note" }, "Nothing else is known about it.")
-      : element("ul", {}, ...lines),
-    ...[...related].map(([kind, buttons]) =>
-      element("div", { class: "related" }, element("span", {}, kind), ...buttons),
-    ),
+  const observations = (entity.observations ?? []).map((text) => element("li", {}, text));
+  facts.replaceChildren(
+    element("h2", {}, selected, " ", element("small", {}, entity.entityType)),
+    element("ul", {}, ...observations),
+    element("ul", { class: "related" }, ...related),
   );
-  opened.hidden = false;
 }
 
 function draw(): void {
-  const entities = graph.most(MAX_DRAWN, chosen);
-  resize();
-  drawing.show(graph, entities, chosen);
-  types.replaceChildren(
-    ...graph
-      .types()
-      .slice(0, 8)
-      .map((type, color) =>
-        element("li", {}, element("span", { class: `swatch s${color}` }), type),
-      ),
+  const degrees = new Map<string, number>();
+  for (const { from, to } of relations.values())
+    for (const name of new Set([from, to])) degrees.set(name, (degrees.get(name) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const { entityType } of entities.values())
+    if (entityType !== "") counts.set(entityType, (counts.get(entityType) ?? 0) + 1);
+  const types = [...counts].sort(([, a], [, b]) => b - a).map(([type]) => type);
+  const colorOf = (type: string) => COLORS[types.indexOf(type)] ?? UNKNOWN;
+
+  for (const { name, entityType } of entities.values()) {
+    const short = name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
+    const data = {
+      id: name,
+      name: short,
+      color: colorOf(entityType),
+      degree: degrees.get(name) ?? 0,
+    };
+    const node = graph.getElementById(name);
+    const count = graph.nodes().length;
+    // On a spiral at first, from which the layout makes the same drawing of the same graph.
+    const [distance, angle] = [40 * Math.sqrt(count), 2.4 * count];
+    const position = { x: distance * Math.cos(angle), y: distance * Math.sin(angle) };
+    if (node.empty()) graph.add({ data, position });
+    else node.data(data);
+  }
+  for (const [id, { from, to, relationType }] of relations)
+    if (graph.getElementById(id).empty())
+      graph.add({ data: { id, source: from, target: to, word: relationType } });
+  const isSmall = graph.nodes().length <= MAX_NAMES;
+  const layout = { animate: false, randomize: false, nodeDimensionsIncludeLabels: isSmall };
+  graph.layout({ ...layout, name: "cose", padding: PADDING }).run();
+  mark();
+
+  list.replaceChildren(
+    ...[...entities.values()].map(({ name, entityType }) => {
+      const entry = button(name);
+      const count = degrees.get(name) ?? 0;
+      const words = [name, entityType, `${count} ${count === 1 ? "relation" : "relations"}`];
+      entry.setAttribute("aria-label", words.filter(Boolean).join(", "));
+      entry.setAttribute("aria-pressed", String(name === selected));
+      entry.addEventListener("click", () => void open(name));
+      const swatch = element("span", { class: "swatch" });
+      swatch.style.background = colorOf(entityType);
+      return element("li", {}, swatch, entry, element("small", {}, entityType));
+    }),
   );
-  facts.textContent = graph.summary(entities.length);
+  const part = (count: number, all = count) => (all > count ? `${count} of ${all}` : `${count}`);
+  const loaded = `${part(entities.size, total?.entities)} entities`;
+  status.textContent = `${loaded}, ${part(relations.size, total?.relations)} relations.`;
   more.hidden = next === undefined;
 }
 
-/** Gives the drawing the width of its box, and inline a height for what it shows. */
-function resize(): void {
-  drawing.isFull = host.displayMode === "fullscreen";
-  const low = graph.entities.size > MAX_LOW ? TALL : LOW;
-  // In fullscreen, the drawing takes what the other parts leave.
-  const rest = innerHeight - bar.offsetHeight - types.offsetHeight - note.offsetHeight - 48;
-  const width = box.clientWidth || 640;
-  drawing.resize(width, drawing.isFull ? Math.max(rest, 200) : Math.min(low, Math.max(width, 300)));
+/** Marks what is selected, moves to it and its neighbors, and chooses the names and words that have space. */
+function mark(): void {
+  const node = graph.getElementById(selected);
+  const near = node.closedNeighborhood();
+  const byDegree = graph.nodes().sort((one, other) => other.degree(false) - one.degree(false));
+  const worded = graph.edges().length > MAX_WORDS ? near.edges() : graph.edges();
+  graph.elements().removeClass("selected worded named");
+  node.addClass("selected");
+  byDegree.slice(0, byDegree.length > MAX_NAMES ? MAX_HUBS : MAX_NAMES).addClass("named");
+  near.nodes().addClass("named");
+  worded.addClass("worded");
+  if (near.nonempty()) graph.fit(near, PADDING);
+}
+
+/** Names and words keep their size when the drawing is scaled. */
+graph.on("zoom", () => {
+  graph.nodes().style({ "font-size": 12 / graph.zoom() });
+  graph.edges().style({ "font-size": 11 / graph.zoom() });
+});
+
+/** A color of the style sheet, as the canvas needs it. */
+function color(value: string): string {
+  canvas.style.color = value;
+  const { color } = getComputedStyle(canvas);
+  canvas.style.color = "";
+  return color;
+}
+
+/** Draws in the colors of the host's theme. */
+function style(): void {
+  if (!canvas.isConnected) return;
+  const [text, muted, accent, halo] = [
+    color("inherit"),
+    color("var(--muted)"),
+    color("var(--accent)"),
+    color("var(--page)"),
+  ];
+  const words = { "text-outline-color": halo, "text-outline-width": 2 };
+  graph.style([
+    {
+      selector: "node",
+      style: {
+        "background-color": "data(color)",
+        width: "mapData(degree, 0, 30, 14, 40)",
+        height: "mapData(degree, 0, 30, 14, 40)",
+      },
+    },
+    {
+      selector: "node.named",
+      style: {
+        ...words,
+        label: "data(name)",
+        color: text,
+        "text-valign": "bottom",
+      },
+    },
+    {
+      selector: "edge",
+      style: {
+        width: 1,
+        "line-color": muted,
+        "target-arrow-color": muted,
+        "target-arrow-shape": "triangle",
+        "curve-style": "bezier",
+      },
+    },
+    {
+      selector: "edge.worded",
+      style: {
+        ...words,
+        label: "data(word)",
+        color: accent,
+        "font-size": 11,
+        "line-color": accent,
+      },
+    },
+    { selector: "node.selected", style: { "border-width": 3, "border-color": text, "z-index": 9 } },
+  ]);
 }
 
 /** Starts a new graph with an answer. */
-async function restart(tool: string, input: Record<string, unknown>): Promise<void> {
-  const result = await call(tool, input);
+async function restart(tool: string, given: Record<string, unknown>): Promise<void> {
+  const result = await call(tool, given);
   if (!result.isError) {
-    graph = new Graph();
-    drawing.fit();
-    chosen = undefined;
-    opened.hidden = true;
+    entities.clear();
+    relations.clear();
+    graph.elements().remove();
+    selected = "";
+    showFacts();
     whole.hidden = tool === "read_graph";
   }
-  take(result, tool, input);
+  add(result, tool, given);
 }
 
 const find = () => restart("search_nodes", { query: query.value, limit: 50 });
-
 go.addEventListener("click", () => void find());
 query.addEventListener("keydown", ({ key }) => {
   if (key === "Enter") void find();
 });
-whole.addEventListener("click", () => void restart("read_graph", { ...FIRST }));
+whole.addEventListener("click", () => void restart("read_graph", { limit: 100 }));
+fit.addEventListener("click", () => graph.fit(undefined, PADDING));
 more.addEventListener("click", async () => {
   if (next === undefined || more.disabled) return;
   more.disabled = true;
   const { tool, input } = next;
   const result = await call(tool, input);
   more.disabled = false;
-  take(result, tool, input);
+  add(result, tool, input);
 });
-host.onInput = (input) => {
-  given = input;
+host.onInput = (given) => {
+  input = given;
 };
 host.onResult = (result) => {
-  opened.hidden = true;
-  const tool = toolOf(given);
+  const tool = "query" in input ? "search_nodes" : "names" in input ? "open_nodes" : "read_graph";
   whole.hidden = tool === "read_graph";
   document.body.replaceChildren(page);
   bar.append(fullscreenButton(host));
-  new ResizeObserver(resize).observe(box);
-  if (!take(result, tool, given)) {
-    document.body.replaceChildren(plain(textOf(result), true));
-    return;
-  }
-  const names = given.names;
-  const only = Array.isArray(names) && names.length === 1 ? String(names[0]) : undefined;
-  if (only !== undefined && graph.entities.has(only)) {
-    chosen = only;
-    draw();
-    show(only);
-  }
+  graph.mount(canvas);
+  style();
+  const [name] = Array.isArray(input.names) && input.names.length === 1 ? input.names : [""];
+  selected = String(name);
+  if (!add(result, tool, input)) document.body.replaceChildren(plain(textOf(result), true));
+  else showFacts();
 };
-host.onDisplayMode = resize;
-addEventListener("resize", resize);
+host.onDisplayMode = (mode) => {
+  // Inline, the wheel scrolls the conversation.
+  graph.userZoomingEnabled(mode === "fullscreen");
+  graph.resize();
+  graph.fit(undefined, PADDING);
+};
+host.onTheme = style;
 void host.connect("refmcp-graph");

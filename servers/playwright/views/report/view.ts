@@ -1,6 +1,5 @@
 // The report of a run: its verdict, checks, console lines and images, which are read as resources.
 import "../../../../packages/core/views/view.css";
-import "../../../../packages/core/views/sheet.css";
 import { copyButton, fullscreenButton, plain } from "../../../../packages/core/views/controls.ts";
 import "./view.css";
 import { element, Host, textOf } from "../../../../packages/core/views/host.ts";

@@ -3,7 +3,7 @@ import type { Files } from "../files.ts";
 import { withFile } from "../open-path.ts";
 import { binary, readAt, tooLarge } from "../read/bytes.ts";
 import { textOf } from "../read/text-encoding.ts";
-import { diffTexts, lineCounts } from "./diff.ts";
+import { type DiffAnswer, diffTexts, lineCounts } from "./diff.ts";
 import { factsLine, hiddenFacts, MAX_EDIT_BYTES, MAX_INLINE_BYTES } from "./edit.ts";
 import { withLf } from "./edit-text.ts";
 
@@ -22,7 +22,7 @@ interface CompareRequest {
 export async function compareFiles(
   files: Files,
   { from, to, maxChars, signal }: CompareRequest,
-): Promise<string> {
+): Promise<DiffAnswer> {
   const [old, now] = [await readText(files, from, signal), await readText(files, to, signal)];
   const work = {
     oldName: old.path,
@@ -43,14 +43,12 @@ export async function compareFiles(
     old.form && now.form && old.form[fact] !== now.form[fact] ? [what] : [],
   );
   const same = `${oneLine(old.path)} and ${oneLine(now.path)} have the same lines.`;
-  return (
-    diff.text +
-    factsLine(
-      work.before === work.after ? same : `${lineCounts(diff)}.`,
-      ...hiddenFacts(diff.hiddenHunks),
-      ...(differing.length === 0 ? [] : [`They differ in ${differing.join(", ")}.`]),
-    )
-  );
+  const facts = [
+    work.before === work.after ? same : `${lineCounts(diff)}.`,
+    ...hiddenFacts(diff.hiddenHunks),
+    ...(differing.length === 0 ? [] : [`They differ in ${differing.join(", ")}.`]),
+  ];
+  return { diff: diff.text, rest: factsLine(...facts), remark: facts.join(" ") };
 }
 
 async function readText({ guard, documents }: Files, given: string, signal?: AbortSignal) {

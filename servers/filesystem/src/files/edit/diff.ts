@@ -90,3 +90,10 @@ function cutLine(line: string): string {
   if (line.length <= MAX_LINE_CHARS) return line;
   return `${clip(line, MAX_LINE_CHARS)}… (${grouped(line.length - MAX_LINE_CHARS)} more characters)`;
 }
+
+/** A diff, the rest of its answer, and what of that is for people who see it as files. */
+export interface DiffAnswer {
+  readonly diff: string;
+  readonly rest: string;
+  readonly remark: string;
+}

@@ -12,7 +12,7 @@ import { decodesBack, formOfText } from "../read/text-encoding.ts";
 import { compileGlob } from "../search/glob.ts";
 import { ignoreRules } from "../search/ignore.ts";
 import { walk } from "../tree/walk.ts";
-import { lineCounts } from "./diff.ts";
+import { type DiffAnswer, lineCounts } from "./diff.ts";
 import { type Edit, type EditOptions, editBytes } from "./edit-text.ts";
 
 /** Maximum bytes of a file that is edited, since several copies are kept in memory. */
@@ -178,7 +178,7 @@ export const factsLine = (...facts: readonly string[]) => `[${facts.join(" ")}]`
 export const hiddenFacts = (hunks: number) =>
   hunks === 0 ? [] : [`${counted(hunks, "hunk is", "hunks are")} not shown.`];
 
-export function editAnswer(edited: Edited, dryRun: boolean): string {
+export function editAnswer(edited: Edited, dryRun: boolean): DiffAnswer {
   const { diff, hiddenHunks, replacements, hash } = edited;
   const places = counted(replacements, "place");
   const done = dryRun ? `Would replace ${places}; nothing was changed` : `Replaced ${places}`;
@@ -188,14 +188,14 @@ export function editAnswer(edited: Edited, dryRun: boolean): string {
     `Hash ${hash}.`,
     ...receiptText(edited.receipt),
   ];
-  return diff + factsLine(...facts);
+  return { diff, rest: factsLine(...facts), remark: facts[0] ?? "" };
 }
 
 /** The diffs of many files as far as they fit, then one line for each of the other files. */
 export function editManyAnswer(
   { files, receipt }: Awaited<ReturnType<typeof editMany>>,
   { dryRun, maxChars }: { dryRun: boolean; maxChars: number },
-): string {
+): DiffAnswer {
   let remaining = maxChars;
   const diffs = files.map(({ diff }) => {
     remaining -= diff.length;
@@ -210,5 +210,6 @@ export function editManyAnswer(
   const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
   const places = `${counted(replaced, "place")} in ${counted(files.length, "file")}`;
   const done = dryRun ? `Would replace ${places}; nothing was changed.` : `Replaced ${places}.`;
-  return diffs.join("") + lines.join("") + factsLine(done, ...receiptText(receipt));
+  const rest = lines.join("") + factsLine(done, ...receiptText(receipt));
+  return { diff: diffs.join(""), rest, remark: [...lines, done].join("") };
 }

@@ -46,6 +46,13 @@ export interface DiffQuery {
 export interface DiffText {
   readonly body: string;
   readonly facts: string;
+  /** For people who see it as files: the patch ends the body. */
+  readonly view?: {
+    readonly length: number;
+    readonly remark: string;
+    readonly files?: readonly { name: string; added: number; removed: number }[];
+    readonly cursor?: string | undefined;
+  };
 }
 
 /** Of a patch or a file, which is in memory as a whole. */
@@ -95,18 +102,31 @@ export async function diff(
     ? patchPage(patch, hasIds ? context : undefined, at, remaining - list.length)
     : listPage(files, at, remaining);
   const cursor = page.next === undefined ? undefined : cursors.encode({ digest, at: page.next });
-  const facts = [
+  const remarks = [
     (commit?.parents ?? []).length > 1 && "compared with the first parent",
     commit !== undefined && isShallow(repository) && `${SHALLOW}; its first commits add every file`,
     isPatch && totalOf(files),
     page.cut > 0 && `${counted(page.cut, "very long line")} cut`,
     isCut && "only the first 32 MiB",
-    cursor !== undefined && `continue with cursor "${cursor}" or narrow with paths`,
   ].filter(Boolean);
+  const more = cursor !== undefined && `continue with cursor "${cursor}" or narrow with paths`;
+  const facts = [...remarks, more].filter(Boolean);
   const body = isPatch ? page.text : [totalOf(files), page.text].join("\n").trimEnd();
+  const named = files.map(({ path, from, added = 0, deleted = 0 }) => ({
+    name: from === undefined ? path : `${from} → ${path}`,
+    added,
+    removed: deleted,
+  }));
+  const view = {
+    length: page.text.length,
+    remark: remarks.join("; "),
+    ...(isLong ? { files: named } : {}),
+    cursor,
+  };
   return {
     body: header + list + body,
     facts: facts.length === 0 ? "" : `(${facts.join("; ")})`,
+    ...(isPatch ? { view } : {}),
   };
 }
 

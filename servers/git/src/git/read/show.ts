@@ -68,8 +68,8 @@ async function showTag(
   );
   const lines = `Tag: ${indented(manyLines(text.trimEnd()))}\n`;
   const rest = { budget: budget - lines.length };
-  const { body, facts } = await show(repository, { ...query, revision: target }, rest);
-  return { body: `${lines}\n${body}`, facts };
+  const shown = await show(repository, { ...query, revision: target }, rest);
+  return { ...shown, body: `${lines}\n${shown.body}` };
 }
 
 async function showTree(

@@ -30,7 +30,7 @@ export interface Taker {
 /**
  * Everything that simple-git would refuse. Its guard searches arguments and environment for settings
  * that could run a program; ours contain exactly these, with harmless values (config.ts,
- * environment.ts). Text from users and repositories never becomes an option (decisions/0008).
+ * environment.ts). Text from users and repositories never becomes an option (docs/decisions.md).
  */
 const UNSAFE = Object.fromEntries(
   `
