@@ -56,7 +56,7 @@ it("shows plans, measures without changing, and names what is slow", async () =>
   await world.dispose();
 });
 
-// hypopg is not part of PostgreSQL's packages from npm: a schema with its functions stands for it.
+// hypopg is not part of PostgreSQL's packages from npm: a schema with its functions imitates it.
 const HYPOPG = `
   CREATE TABLE big AS SELECT n AS id, n % 1000 AS kind FROM generate_series(1, 50000) n;
   CREATE TABLE keyed AS SELECT n AS id FROM generate_series(1, 50000) n; ALTER TABLE keyed ADD PRIMARY KEY (id);
