@@ -10,7 +10,7 @@ import { hasNumbers, hasTimes, numberOf, timeOf } from "./values.ts";
 const MAX_ROWS = 5_000;
 const HEIGHT = 320;
 const MAX_NAME = 18;
-/** Values this many times larger than the others get an axis of their own, at the right. */
+/** Values this many times larger than the others have a separate axis at the right. */
 const OTHER_MAGNITUDE = 20;
 /** Keys are numbers too, but nobody draws them. */
 const KEY = /(^|_)id$/i;

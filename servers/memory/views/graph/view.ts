@@ -1,4 +1,4 @@
-// A memory as a graph, next to a list of its entities. What is selected shows its facts and adds its neighbors; a search starts anew.
+// A memory as a graph, next to a list of its entities. What is selected shows its facts and adds its neighbors; a search starts again.
 import "../../../../packages/core/views/view.css";
 import "./view.css";
 import cytoscape from "cytoscape";
