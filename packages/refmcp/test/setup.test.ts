@@ -56,7 +56,7 @@ describe.each(["linux", "darwin", "win32"] as const)("on %s", (platform) => {
     const { setup, fileOf, write, home, shop, bin } = makeHome({ platform });
     const before = new Map<string, [HostName, string | undefined]>();
     for (const id of WRITTEN) {
-      const text = id === "codex" && contents.startsWith("CRLF") ? "" : CONTENTS[contents]?.(id);
+      const text = CONTENTS[contents]?.(id);
       before.set(fileOf(id), [id, text]);
       if (text !== undefined) write(fileOf(id).slice(home.length), text);
     }
@@ -294,7 +294,7 @@ it("--check reads the entries again, and starts each as its host does", async ()
   expect(bad.output).toContain("has an entry that does not start: Out of tea.");
   const moved = { mcpServers: { refmcp: { command: "/no/node", args: [] } } };
   write(".cursor/mcp.json", JSON.stringify(moved));
-  expect((await setup(["--check"])).output).toContain("/no/node does not exist.");
+  expect((await setup(["--check"])).output).toContain("spawn /no/node ENOENT");
 });
 
 it("an entry contains no secret, only where the host gets it", async () => {

@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import type { HostEntry } from "../hosts/hosts.ts";
 import { SetupProblem } from "./file.ts";
 import type { Machine } from "./machine.ts";
@@ -55,15 +54,11 @@ export function countTools(
     windowsHide: true,
   };
   return new Promise((resolve, reject) => {
-    const fail = (why: string) =>
+    const child = execFile(command, args, options, (error, stdout, stderr) => {
+      const answer = stdout.split("\n").find((line) => /"id":2\b.*"tools":/.test(line));
+      if (answer !== undefined) return resolve(JSON.parse(answer).result.tools.length);
+      const why = stderr.trim().slice(-500) || error?.message;
       reject(new SetupProblem(`has an entry that does not start: ${why}`));
-    if (!existsSync(command)) return fail(`${command} does not exist.`);
-    const child = execFile(command, args, options, (_error, stdout, stderr) => {
-      const answer = stdout
-        .split("\n")
-        .find((line) => line.includes('"id":2') && line.includes('"tools":'));
-      if (answer === undefined) fail(stderr.trim().slice(-500));
-      else resolve(JSON.parse(answer).result.tools.length);
     });
     child.stdin?.on("error", () => undefined);
     child.stdin?.end(MESSAGES.join(""));

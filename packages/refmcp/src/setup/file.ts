@@ -47,7 +47,9 @@ function dataOf(text: string, format: Host["format"]): HostEntry {
   if (text.trim() === "") return {};
   const errors: ParseError[] = [];
   const data: unknown =
-    format === "toml" ? parseToml(text) : parse(text, errors, { allowTrailingComma: true });
+    format === "toml"
+      ? structuredClone(parseToml(text))
+      : parse(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined) {
     const line = text.slice(0, error.offset).split("\n").length;
@@ -113,7 +115,7 @@ function editJson(text: string, path: readonly string[], entry: HostEntry | unde
 function editToml(text: string, path: readonly string[], entry: HostEntry | undefined): string {
   const header = path.join("\\.");
   const table = new RegExp(
-    `\\n?^\\[${header}(?:\\.[^\\]\\n]*)?\\].*\\n(?:(?!\\s*[[#]).*\\n)*`,
+    `(?:\\r?\\n)?^\\[${header}(?:\\.[^\\]\\n]*)?\\][^\\n]*\\n(?:(?!\\s*[[#])[^\\n]*\\n)*`,
     "gm",
   );
   const others = text.replace(table, "");
