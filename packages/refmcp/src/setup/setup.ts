@@ -103,7 +103,9 @@ class Setup extends Terminal {
     if (this.#flags.includes("--undo")) return this.#undo();
     const hosts = installedHosts(this.#names, this.#io);
     if (hosts.length === 0)
-      throw new SetupProblem(`No host was found. Choose with --host: ${HOST_NAMES.join(", ")}.`);
+      throw new SetupProblem(
+        `No host was found. Choose with --host: ${HOST_NAMES.slice(0, -1).join(", ")}. For any other, refmcp --print-config json prints an entry.`,
+      );
     return this.#flags.includes("--check") ? this.#check(hosts) : this.#setUp(hosts);
   }
 
