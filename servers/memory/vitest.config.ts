@@ -1,4 +1,1 @@
-import { mergeConfig } from "vitest/config";
-import shared from "../../vitest.shared.ts";
-
-export default mergeConfig(shared, { test: { setupFiles: ["test/setup.ts"] } });
+export { default } from "../../vitest.shared.ts";

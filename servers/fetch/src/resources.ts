@@ -8,7 +8,7 @@ const snapshot = resource({
   description:
     "The full text, as Markdown, of a page fetched in the last 15 minutes; the bytes of a file without text.",
   async read({ id }, web, call) {
-    const snapshot = web.kept(id);
+    const snapshot = web.snapshot(id);
     if (!snapshot.isReadable)
       return { blob: snapshot.answer.body, mimeType: snapshot.body.mimeType };
     const { text } = await snapshot.page({}, call.signal);

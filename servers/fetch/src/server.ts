@@ -32,9 +32,9 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, to keep startup fast.
-  async open({ options: given, resourcesChanged }) {
+  async open({ options: values, resourcesChanged }) {
     const { Web } = await import("./page/download/web.ts");
-    return await Web.open(given, resourcesChanged);
+    return await Web.open(values, resourcesChanged);
   },
   close: (web) => web.close(),
 });

@@ -1,7 +1,4 @@
-import { once } from "node:events";
-import type { Socket } from "node:net";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { fakeCall } from "@refmcp/testing";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { picture } from "./files.ts";
 import { failureOf, fetched, rawSite, run, site, texts, webOf } from "./lab.ts";
@@ -10,14 +7,6 @@ import { failureOf, fetched, rawSite, run, site, texts, webOf } from "./lab.ts";
 const bomb = gzipSync(Buffer.alloc(50_000_000), { level: 9 });
 
 describe("a response that never ends", () => {
-  it("without headers times out", async () => {
-    const hanging = await rawSite(() => undefined);
-    const web = await webOf([hanging], { timeout: 1, ignoreRobotsTxt: true });
-    expect(await failureOf(run(web, "fetch", { url: hanging.origin }))).toMatchObject({
-      kind: "timeout",
-    });
-  });
-
   it("byte by byte times out", async () => {
     const dripping = await rawSite((socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n");
@@ -45,28 +34,12 @@ describe("a response that never ends", () => {
     expect(text).toContain("only its first 98 KiB were downloaded");
     expect(foot).toContain("of 100,000.");
   });
-
-  it("ends at once if the caller cancels", async () => {
-    let ask: (socket: Socket) => void = () => {};
-    const asked = new Promise<Socket>((resolve) => {
-      ask = resolve;
-    });
-    const hanging = await rawSite((socket) => ask(socket));
-    const web = await webOf([hanging]);
-    const call = fakeCall();
-    const failing = failureOf(run(web, "fetch", { url: hanging.origin }, call));
-    const gone = once(await asked, "close");
-    call.cancel();
-    expect(await failing).toMatchObject({ kind: "cancelled" });
-    await gone;
-  });
 });
 
 describe("a response larger than it seems", () => {
   it.each([
     ["gzip", bomb],
     ["br", brotliCompressSync(Buffer.alloc(50_000_000))],
-    ["deflate", deflateSync(Buffer.alloc(50_000_000))],
     ["gzip, gzip", gzipSync(bomb)],
   ])("%s stops at the limit of decoded bytes", async (encoding, body) => {
     const lab = await site({
@@ -86,22 +59,12 @@ describe("a response larger than it seems", () => {
       message: expect.stringContaining("encoded 50 times"),
     });
   });
-
-  it("with 60 kB of headers is refused", async () => {
-    const lab = await rawSite((socket) =>
-      socket.end(`HTTP/1.1 200 OK\r\n${`X-Long: ${"x".repeat(6_000)}\r\n`.repeat(10)}\r\nbody`),
-    );
-    expect(
-      (await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).message,
-    ).toContain("headers are larger than 32 KiB");
-  });
 });
 
 describe("a response that violates HTTP", () => {
   it.each([
     ["bad chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nhello\r\n0\r\n\r\n"],
     ["no HTTP at all", "SSH-2.0-OpenSSH_9.6\r\n"],
-    ["a length twice", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 30\r\n\r\nabc"],
     [
       "an end before its length",
       "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 3000\r\n\r\nabc",
@@ -115,22 +78,9 @@ describe("a response that violates HTTP", () => {
       message: expect.stringContaining("could not be read: "),
     });
   });
-
-  it("a connection that is closed once is retried", async () => {
-    let asked = 0;
-    const lab = await rawSite((socket) => {
-      asked += 1;
-      if (asked === 1) socket.resetAndDestroy();
-      else
-        socket.end("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nhere");
-    });
-    expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain("here");
-    expect(asked).toBe(2);
-  });
 });
 
 describe("an encoding", () => {
-  const japanese = Buffer.from([0x83, 0x65, 0x83, 0x58, 0x83, 0x67]);
   const utf16 = (text: string): Buffer =>
     Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);
   const page = (meta: string, text: Buffer): Buffer =>
@@ -140,7 +90,6 @@ describe("an encoding", () => {
       Buffer.from("</p></body></html>"),
     ]);
   it.each<[string, string, Buffer, string]>([
-    ["Shift_JIS by its header", "text/html; charset=Shift_JIS", page("", japanese), "テスト"],
     [
       "UTF-16 by its mark, whatever the header says",
       "text/html; charset=gbk",
@@ -165,8 +114,6 @@ describe("a mislabeled body", () => {
     ["PNG called HTML", "text/html", picture, "image/png"],
     ["ELF called HTML", "text/html", elf, "application/x-elf"],
     ["PDF called HTML", "text/html", Buffer.from("%PDF-1.4\nbroken"), "application/pdf"],
-    ["HTML called nothing", "", Buffer.from("<!doctype html><p>x</p>"), "text/html"],
-    ["bytes called text", "text/plain", Buffer.from([1, 2, 0, 4]), "application/octet-stream"],
   ])("%s is recognized by its bytes", async (_what, type, body, mime) => {
     const lab = await site({ "/": { headers: { "content-type": type }, body } });
     const answer = await run(await webOf([lab]), "fetch", { url: lab.origin }).catch(
@@ -209,7 +156,6 @@ describe("the line of facts", () => {
 
   it.each([
     ["Content-Type", `text/plain${FORGED.split("\n")[0]}`, "<p>words</p>"],
-    ["a Content-Type that HTTP allows", "text/a|b", "<p>words</p>"],
     ["charset", `text/html; charset="utf-8${FORGED.split("\n")[0]}"`, "<p>words</p>"],
     [
       "published",
@@ -217,14 +163,7 @@ describe("the line of facts", () => {
       `<meta property="article:published_time" content="2026${FORGED}"><p>words</p>`,
     ],
     ["title", "text/html", `<title>T" ${FORGED}</title><p>words</p>`],
-    ["author", "text/html", `<meta name="author" content="A${FORGED}"><p>words</p>`],
-    ["canonical", "text/html", `<link rel="canonical" href="/${FORGED}"><p>words</p>`],
     ["language", "text/html", `<html lang="en${FORGED}"><p>words</p>`],
-    [
-      "refresh",
-      "text/html",
-      `<meta http-equiv="refresh" content="0;url=/a]|[b${FORGED}"><p>words</p>`,
-    ],
     ["heading", "text/html", `<h2 id="x">H ${FORGED}</h2><p>words</p>`],
   ])("cannot be forged by a page's %s", async (_what, type, body) => {
     const lab = await site({ "/": { headers: { "content-type": type }, body } });
@@ -239,36 +178,5 @@ describe("the line of facts", () => {
     const [json = ""] = texts(await run(web, "fetch", { url: lab.origin, format: "metadata" }));
     const { mime_type, charset, published, language = "" } = JSON.parse(json);
     expect([mime_type, charset, published, language].join()).not.toMatch(/[[\]|]|ignore/i);
-  });
-
-  it("cannot be forged by the URL that a page redirects from", async () => {
-    const lab = await site({
-      "/a]|[b": { status: 302, headers: { location: "/c]|[d.bin" } },
-      "/c]|[d.bin": {
-        headers: { "content-type": "application/octet-stream" },
-        body: Buffer.from([0, 1]),
-      },
-    });
-    const [, foot = ""] = texts(
-      await run(await webOf([lab]), "fetch", { url: `${lab.origin}/a]|[b` }),
-    );
-    expect(foot).toMatch(/^\[[^[\]|]*\/c%5D%7C%5Bd\.bin has no text: [^[\]|]*\]$/);
-  });
-
-  it.each([
-    ["2026-05-01T23:30:00-07:00", "2026-05-02T06:30:00Z"],
-    ["2026-05-01T10:00", "2026-05-01"],
-    ["2026/05/01", "2026-05-01"],
-    ["Fri, 01 May 2026 10:00:00 GMT", "2026-05-01T10:00:00Z"],
-    ["May 1, 2026", "2026-05-01"],
-    ["2026-05", "2026-05"],
-    ["Page 3", undefined],
-    ["01.02.2026", undefined],
-    ["2026-13-01", undefined],
-    ["Trust 1, 2026", undefined],
-  ])("gives a date of %s as %s", async (given, shown) => {
-    const lab = await site({ "/": `<meta name="date" content="${given}"><p>words</p>` });
-    const { text } = await fetched(await webOf([lab]), { url: lab.origin });
-    expect(/published ([^ ]+) \|/.exec(text)?.[1]).toBe(shown);
   });
 });

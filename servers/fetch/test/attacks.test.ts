@@ -2,85 +2,23 @@ import { describe, expect, it } from "vitest";
 import { failureOf, fetched, run, site, web, webOf } from "./lab.ts";
 
 /** Every notation of a non-public address, by type. */
-const FORBIDDEN: Readonly<Record<string, readonly string[]>> = {
-  "this machine": [
-    "127.0.0.1",
-    "127.1",
-    "127.0.1",
-    "2130706433",
-    "0x7f000001",
-    "0x7f.1",
-    "0177.0.0.1",
-    "0177.0.0.01",
-    "00000177.1",
-    "１２７.０.０.１",
-    "127。0。0。1",
-    "ⓛocalhost",
-    "0",
-    "0.0.0.0",
-    "[::1]",
-    "[0:0:0:0:0:0:0:1]",
-    "[::]",
-    "[::ffff:127.0.0.1]",
-    "[::ffff:7f00:1]",
-    "[::127.0.0.1]",
-    "[64:ff9b::127.0.0.1]",
-    "[64:ff9b:1::7f00:1]",
-    "[2002:7f00:1::]",
-    "localhost",
-    "LOCALHOST",
-    "localhost.",
-    "deep.localhost",
-  ],
-  "the network around": [
-    "10.0.0.1",
-    "172.16.0.1",
-    "172.31.255.255",
-    "192.168.1.1",
-    "0xc0a80101",
-    "3232235777",
-    "100.64.0.1",
-    "169.254.1.1",
-    "192.0.0.8",
-    "198.18.0.1",
-    "[fe80::1]",
-    "[fc00::1]",
-    "[fd12:3456::1]",
-    "[fec0::1]",
-    "[::ffff:10.0.0.1]",
-    "[2002:a00:1::]",
-    "[64:ff9b::a00:1]",
-    "printer.local",
-    "nas.local.",
-    "router.internal",
-    "box.home.arpa",
-    "machine.lan",
-  ],
-  "the metadata of clouds": [
-    "169.254.169.254",
-    "0xa9fea9fe",
-    "2852039166",
-    "[::ffff:169.254.169.254]",
-    "[fd00:ec2::254]",
-    "100.100.100.200",
-    "metadata.google.internal",
-  ],
-  nobody: [
-    "224.0.0.1",
-    "239.255.255.250",
-    "240.0.0.1",
-    "255.255.255.255",
-    "192.0.2.1",
-    "198.51.100.1",
-    "203.0.113.1",
-    "[ff02::1]",
-    "[2001:db8::1]",
-    "[100::1]",
-  ],
+const FORBIDDEN: Readonly<Record<string, string>> = {
+  "this machine": `127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.1 0177.0.0.1 0177.0.0.01 00000177.1
+    １２７.０.０.１ 127。0。0。1 ⓛocalhost 0 0.0.0.0 [::1] [0:0:0:0:0:0:0:1] [::] [::ffff:127.0.0.1]
+    [::ffff:7f00:1] [::127.0.0.1] [64:ff9b::127.0.0.1] [64:ff9b:1::7f00:1] [2002:7f00:1::]
+    localhost LOCALHOST localhost. deep.localhost`,
+  "the network around": `10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 0xc0a80101 3232235777 100.64.0.1 169.254.1.1
+    192.0.0.8 198.18.0.1 [fe80::1] [fc00::1] [fd12:3456::1] [fec0::1] [::ffff:10.0.0.1]
+    [2002:a00:1::] [64:ff9b::a00:1] printer.local nas.local. router.internal box.home.arpa
+    machine.lan`,
+  "the metadata of clouds": `169.254.169.254 0xa9fea9fe 2852039166 [::ffff:169.254.169.254] [fd00:ec2::254]
+    100.100.100.200 metadata.google.internal`,
+  nobody: `224.0.0.1 239.255.255.250 240.0.0.1 255.255.255.255 192.0.2.1 198.51.100.1 203.0.113.1
+    [ff02::1] [2001:db8::1] [100::1]`,
 };
 
 describe.each(Object.entries(FORBIDDEN))("%s", (_what, hosts) => {
-  it.each(hosts)("is blocked as %s", async (host) => {
+  it.each(hosts.split(/\s+/))("is blocked as %s", async (host) => {
     const failure = await failureOf(run(await web(), "fetch", { url: `http://${host}/` }));
     expect(failure.kind).toBe("denied");
     expect(`${failure.message} ${failure.hint}`).toMatch(/address.*--allow-host/);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { fetched, site, webOf } from "./lab.ts";
-import { prose } from "./pages/write.ts";
 
 const xml = (body: string, type = "application/xml") => ({
   headers: { "content-type": type },
@@ -26,7 +25,6 @@ const RSS = `<?xml version="1.0"?><!-- made --><rss version="2.0" xmlns:dc="http
 <item><title>Open &amp; free</title><link>/open</link><pubDate>Tue, 05 May 2026 10:00:00 GMT</pubDate><dc:creator>Ada</dc:creator><description><![CDATA[<p>The <b>mill</b> opens.</p>]]></description><category>mill</category><category>news</category></item>
 <item><guid isPermaLink="false">x-1</guid><title>[Second]</title><enclosure url="/a.mp3" type="audio/mpeg"/><source url="/s"><title>Not this</title></source></item></channel></rss>`;
 const ATOM = `<feed xmlns="http://www.w3.org/2005/Atom"><title>Notes</title><link rel="self" href="/feed"/><link href="/"/><entry><title type="html">A &lt;i&gt;note&lt;/i&gt;</title><link rel="edit" href="/edit"/><link href="/n/1"/><updated>2026-02-03T04:05:06Z</updated><published>2026-01-02T03:04:05Z</published><author><name>Grace</name><uri>https://g.example</uri></author><summary>Short.</summary></entry></feed>`;
-const RDF = `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"><channel><title>Old</title></channel><item rdf:about="/1"><title>One</title><link>/1</link></item></rdf:RDF>`;
 
 describe("feeds and sitemaps", () => {
   it.each([
@@ -42,7 +40,6 @@ describe("feeds and sitemaps", () => {
       "feed, 1 item",
       "# Notes\n\n- [A note](https://site.example/n/1) (2026-01-02, Grace): Short.",
     ],
-    ["RSS 1.0", xml(RDF), "feed, 1 item", "# Old\n\n- [One](https://site.example/1)"],
     [
       "a sitemap",
       xml(
@@ -50,12 +47,6 @@ describe("feeds and sitemaps", () => {
       ),
       "sitemap, 2 URLs",
       "https://a.example/1?a=1&b=2 2026-05-01\nhttps://a.example/2",
-    ],
-    [
-      "an index of sitemaps",
-      xml("<sitemapindex><sitemap><loc>https://a.example/s1.xml</loc></sitemap></sitemapindex>"),
-      "sitemap index, 1 sitemap",
-      "https://a.example/s1.xml",
     ],
   ])("%s is a list", async (_name, answer, extractor, expected) => {
     const { head, text } = await textOf({ "/": answer });
@@ -66,19 +57,6 @@ describe("feeds and sitemaps", () => {
   it("have their source with raw", async () => {
     expect((await textOf({ "/": xml(RSS) })).text).not.toMatch(/Not this|Logo|x-1/);
     expect((await textOf({ "/": xml(RSS) }, { raw: true })).text).toContain("<rss version");
-  });
-
-  it("are a fraction of their XML", async () => {
-    const items = Array.from(
-      { length: 50 },
-      (_, index) =>
-        `<item><title>Post ${index}</title><link>https://blog.example/${index}</link><guid>https://blog.example/${index}</guid><pubDate>Tue, 05 May 2026 10:00:00 GMT</pubDate><description><![CDATA[<p>${prose(5, index)}</p>]]></description><content:encoded><![CDATA[<p>${prose(30, index)}</p>]]></content:encoded></item>`,
-    );
-    const body = `<rss version="2.0"><channel><title>B</title>${items.join("")}</channel></rss>`;
-    const { foot } = await textOf({ "/": xml(body) });
-    expect(Number(/of ([\d,]+)/.exec(foot)?.[1]?.replaceAll(",", ""))).toBeLessThan(
-      body.length / 4,
-    );
   });
 
   it("of hostile depth, size or entities are read within the limits, other XML unchanged", async () => {

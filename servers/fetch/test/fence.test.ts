@@ -66,18 +66,6 @@ describe("an id that is also a word of navigation", () => {
     expect(lines(text)).toEqual(expect.arrayContaining(titles));
     expect(text.match(/ENTRY \d+\./g)).toHaveLength(sections.length);
   });
-
-  it("keeps a section for a call that asks for it", async () => {
-    const text = await read(
-      framed(
-        "Module",
-        `<main><h1>Module</h1><p>${prose(6, 1)}</p><h2 id="related">Related modules</h2><p>The neighbor.</p></main>`,
-      ),
-      { section: "Related modules" },
-    );
-    expect(lines(text)).toContain("## Related modules");
-    expect(text).toContain("The neighbor.");
-  });
 });
 
 it("names the language of the code in a README of GitHub", async () => {

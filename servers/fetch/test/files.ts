@@ -1,4 +1,4 @@
-export { officeFile, pdfOf, relations, twoPagePdf } from "@refmcp/documents/testing";
+export { officeFile, pdfOf, twoPagePdf } from "@refmcp/documents/testing";
 
 /** A PNG of one pixel. */
 export const picture = Buffer.from(

@@ -39,30 +39,6 @@ const PAGES = {
       )
       .join("")}</ul></section>`,
   ),
-  Node: framed(
-    ["before", "access", "after"]
-      .map(
-        (name) =>
-          `<h4><code>fs.${name}(${name}_path)</code><span><a class="mark" href="#fs${name}" id="fs${name}">#</a></span><a aria-hidden="true" class="legacy" id="fs_${name}"></a></h4><p>About ${name}.</p><h5>Notes</h5><p>More on ${name}.</p>`,
-      )
-      .join(""),
-  ),
-  DocBook: framed(
-    `<div class="variablelist"><dl>${["before", "work-mem", "after"]
-      .map(
-        (name) =>
-          `<dt id="GUC-${name}"><span class="term"><code>${name}</code> (<code>${name}_type</code>) <a id="id-${name}" class="indexterm"></a></span></dt><dd><p>About ${name}.</p><p>More on ${name}.</p></dd>`,
-      )
-      .join("")}</dl></div>`,
-  ),
-  "old pages": framed(
-    ["before", "open", "after"]
-      .map(
-        (name) =>
-          `<p><a name="${name}"></a><b>${name}(${name}_file)</b></p><p>About ${name}.</p><p>More on ${name}.</p>`,
-      )
-      .join("<hr>"),
-  ),
   tables: framed(
     `<table><thead><tr><th>Name</th><th>Meaning</th><th>Default</th></tr></thead>${[
       "before",
@@ -82,13 +58,7 @@ const TARGETS: readonly [keyof typeof PAGES, string, string, string][] = [
   ["Sphinx", "print", "print", "print(*print_objects)"],
   ["rustdoc", "method.push", "push", "pub fn push(&mut self, push_value: T)"],
   ["javadoc", "put(K,V)", "put", "public V put(K put_key, V value)"],
-  ["javadoc", "put%28K%2CV%29", "put", "public V put(K put_key, V value)"],
   ["javadoc", "put(java.lang.Object,java.lang.Object)", "put", "public V put(K put_key, V value)"],
-  ["Node", "fsaccess", "access", "fs.access(access_path)"],
-  ["Node", "fs_access", "access", "fs.access(access_path)"],
-  ["DocBook", "GUC-work-mem", "work-mem", "work-mem (work-mem_type)"],
-  ["DocBook", "id-work-mem", "work-mem", "work-mem (work-mem_type)"],
-  ["old pages", "open", "open", "open(open_file)"],
   ["tables", "opt-size", "size", "size_opt"],
 ];
 
@@ -142,37 +112,6 @@ describe("a link into documentation", () => {
         )("setup")
       ).text,
     ).toBe("READ");
-  });
-
-  it("finds what looks like navigation, but not what is hidden", async () => {
-    const html = `<aside id="tip" class="sidebar"><p>ASIDE</p></aside><p id="h" style="display:none">HIDDEN</p><p>REST</p>`;
-    const at = await reader(html);
-    expect((await at("tip")).text).toBe("ASIDE");
-    const { text, facts } = await at("h");
-    expect(text).not.toContain("HIDDEN");
-    expect(facts).toContain('nothing readable has the id "h", so this is the whole page');
-  });
-
-  it("gives a heading's section of Markdown by the id that generators give it", async () => {
-    const body = "# Manual\n\nintro\n\n## Set up: `refmcp` & more\n\nHERE\n\n## Use\n\nend";
-    const lab = await site({ "/": { headers: { "content-type": "text/markdown" }, body } });
-    const web = await webOf([lab]);
-    const { text } = await fetched(web, { url: `${lab.origin}/#set-up-refmcp--more` });
-    expect(text).toMatch(/\n\n## Set up: `refmcp` & more\n\nHERE$/);
-    const other = await fetched(web, { url: `${lab.origin}/#nowhere` });
-    expect(other.text).toContain(
-      'nothing readable has the id "nowhere", so this is the whole page',
-    );
-  });
-
-  it("follows the fragment of a redirect", async () => {
-    const lab = await site({
-      "/old": { status: 302, headers: { location: "/new#print" } },
-      "/new": PAGES.Sphinx,
-    });
-    const { text } = await fetched(await webOf([lab]), { url: `${lab.origin}/old` });
-    expect(text).toContain("About print.");
-    expect(text).not.toContain("About before.");
   });
 });
 
@@ -230,23 +169,6 @@ describe("what is not used of a request is named", () => {
     [{ start_index: 100_000 }, "No more content"],
   ])("%j is refused", async (args, message) => {
     expect((await failureOf((await reader(PAGES.Sphinx))("", args))).message).toContain(message);
-  });
-
-  it("a selector or format for an image, or for a page that is not parsed", async () => {
-    const png = Buffer.from(
-      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-      "base64",
-    );
-    const lab = await site({
-      "/png": { headers: { "content-type": "image/png" }, body: png },
-      "/deep": `${"<div>".repeat(1_000)}<p>deep</p>`,
-    });
-    const web = await webOf([lab]);
-    const failing = async (path: string, args: object) =>
-      (await failureOf(run(web, "fetch", { url: lab.origin + path, ...args }))).message;
-    expect(await failing("/png", { selector: "p" })).toContain("has no text");
-    expect(await failing("/png", { section: "Use" })).toContain("has no text");
-    expect(await failing("/deep", { selector: "p" })).toContain("could not be parsed");
   });
 
   it("text that fetch_find did not search", async () => {

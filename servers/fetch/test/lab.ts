@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import {
   createServer,
   type IncomingMessage,
@@ -53,8 +54,6 @@ export interface Site {
 
 interface SiteOptions {
   readonly address?: string;
-  /** Default: a free port. */
-  readonly port?: number;
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
@@ -73,7 +72,7 @@ const usedPorts = new Set<number>();
 /** The same, closed by hand. */
 export async function openSite(
   pages: Record<string, Answer>,
-  { address = HOST, port: wanted = 0, tls }: SiteOptions = {},
+  { address = HOST, tls }: SiteOptions = {},
 ): Promise<Site> {
   const asked: string[] = [];
   const requests: Site["requests"] = [];
@@ -85,9 +84,9 @@ export async function openSite(
   };
   const server: Server =
     tls === undefined ? createServer(listener) : createSecureServer(tls, listener);
-  let port = await listening(server, address, wanted);
+  let port = await listening(server, address);
   // The shared `Web` would return the pages of an earlier site at the same port.
-  while (wanted === 0 && usedPorts.has(port)) {
+  while (usedPorts.has(port)) {
     await new Promise((resolve) => server.close(resolve));
     port = await listening(server, address);
   }
@@ -147,14 +146,10 @@ export async function rawSite(
   return { origin: `http://${HOST}:${port}`, host: `${HOST}:${port}` };
 }
 
-async function listening(server: NetServer, address: string, port = 0): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, address, () => resolve());
-  });
-  const place: AddressInfo | string | null = server.address();
-  if (place === null || typeof place === "string") throw new Error("the test's site has no port");
-  return place.port;
+async function listening(server: NetServer, address: string): Promise<number> {
+  server.listen(0, address);
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
 }
 
 const DEFAULTS: WebOptions = {
@@ -245,9 +240,9 @@ export function texts(answer: unknown): string[] {
 
 /** The error that a call throws. */
 export async function failureOf(work: Promise<unknown>): Promise<ToolError> {
-  const error = await work.then(
+  const error: unknown = await work.then(
     () => undefined,
-    (reason: unknown) => reason,
+    (reason) => reason,
   );
   if (error instanceof ToolError) return error;
   throw error ?? new Error("the call did not fail");

@@ -14,7 +14,6 @@ const numbers = (path: (number: number) => string) =>
   [1, 2, 3, 4, 5].map((n) => link(path(n), n)).join("");
 const query = (n: number) => (n === 1 ? "/g" : `/g?page=${n}`);
 const folder = (n: number) => (n === 1 ? "/t/a-thread.12/" : `/t/a-thread.12/page-${n}`);
-const suffix = (n: number) => (n === 1 ? "/guide.html" : `/guide-${n}.html`);
 const chapter = (n: number) => `/book/${["", "intro", "setup", "use", "more", "end"][n]}.html`;
 const next =
   (path: (n: number) => string, text: string, rel = "") =>
@@ -26,9 +25,7 @@ describe("the next page", () => {
   it.each([
     ["numbers in the query", query, () => numbers(query)],
     ["numbers in the path", folder, () => numbers(folder)],
-    ["numbers of files", suffix, next(suffix, "Next »")],
     ["rel=next", chapter, next(chapter, "Setup and use", "next")],
-    ["an arrow", query, next(query, "»")],
     ["words in the same folder", chapter, next(chapter, "Next page")],
   ])("is named in the last line, found by %s", async (_name, path, links) => {
     const lab = await site(guide(path, links));

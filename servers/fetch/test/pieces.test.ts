@@ -26,7 +26,7 @@ async function inPieces(
 }
 
 describe("the pieces of a page", () => {
-  it.each([100, 997, 5_000])("of %i characters join to the full page", async (max_length) => {
+  it.each([100, 997])("of %i characters join to the full page", async (max_length) => {
     const lab = await site({ "/": page("A") });
     const opened = await webOf([lab]);
     const [whole = ""] = await inPieces(opened, { url: lab.origin, max_length: 15_000 });
@@ -59,16 +59,6 @@ describe("the pieces of a page", () => {
     const second = await fetched(opened, { url: uri, start_index: 2_000 });
     expect(second.text).toContain("A10 ");
     expect(second.text).not.toContain("B10 ");
-  });
-
-  it("come from one download if requested concurrently", async () => {
-    const lab = await site({ "/": page("A") });
-    const opened = await webOf([lab]);
-    const starts = [0, 1_000, 2_000, 3_000];
-    await Promise.all(
-      starts.map((start_index) => fetched(opened, { url: lab.origin, start_index })),
-    );
-    expect(lab.asked).toEqual(["/"]);
   });
 
   it("are cached as far as they fit, newest first", async () => {

@@ -1,4 +1,4 @@
-import { connectInMemory, type Era, fakeCall } from "@refmcp/testing";
+import { connectInMemory, type Era } from "@refmcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
 import { server } from "../src/server.ts";
@@ -46,15 +46,6 @@ describe("fetch_many with a question", () => {
     expect(await failureOf(ask("/none", { question: QUESTION }))).toMatchObject({
       kind: "unavailable",
     });
-  });
-
-  it("ends when it is cancelled", async () => {
-    const lab = await site({ "/": () => undefined });
-    const web = await webOf([lab]);
-    const call = fakeCall();
-    const work = run(web, "fetch_many", { urls: [lab.origin], question: QUESTION }, call);
-    call.cancel();
-    expect(await failureOf(work)).toMatchObject({ kind: "cancelled" });
   });
 });
 
@@ -141,11 +132,3 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])(
     });
   },
 );
-
-it("falls back to passages if the user refuses sampling", async () => {
-  const { blocks, isError } = await asked("legacy", () => {
-    throw new Error("the user rejected the request");
-  });
-  expect(isError ?? false).toBe(false);
-  expect(blocks.join("\n")).toContain("€ 3.00");
-});

@@ -34,27 +34,6 @@ const FORUMS: Record<string, (posts: readonly Post[]) => string> = {
           }<p>${text}</p></div></div></div></article>`,
       )
       .join("")}</div>`,
-  phpBB: (posts) =>
-    posts
-      .map(
-        ({ author, date, text }) => `<div class="post"><dl class="postprofile">
-          <dt><a class="username" href="/u/${author}">${author}</a></dt><dd>MEMBER-NOISE</dd></dl>
-          <div class="postbody"><p class="author"><a href="#p">${date}</a></p><div class="content"><p>${text}</p></div></div>
-          <div class="signature">MEMBER-NOISE</div></div>`,
-      )
-      .join(""),
-  "questions and answers": (posts) =>
-    posts
-      .map(
-        (
-          { author, date, text },
-          index,
-        ) => `<div itemprop="${index === 0 ? "mainEntity" : "suggestedAnswer"}"
-          itemscope itemtype="https://schema.org/${index === 0 ? "Question" : "Answer"}">
-          <div class="votes">MEMBER-NOISE</div><div itemprop="text"><p>${text}</p></div>
-          <div itemprop="author" itemscope><span itemprop="name">${author}</span> MEMBER-NOISE</div><time>${date}</time></div>`,
-      )
-      .join(""),
 };
 
 async function read(body: string): Promise<string> {

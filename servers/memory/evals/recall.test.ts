@@ -1,11 +1,9 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import * as z from "zod";
 import { searchNodes } from "../src/graph/search/search.ts";
-import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
-import { createEntities } from "../src/graph/write/entities.ts";
+import { create } from "../test/stores/help.ts";
+import { sqlite } from "../test/temporary.ts";
 
 const recall = z.object({
   entities: z.array(
@@ -35,28 +33,20 @@ const LEAST = {
 it("finds the answers to 120 questions among 300 facts within the first five", async () => {
   const text = await readFile(new URL("recall.json", import.meta.url), "utf8");
   const { entities, questions } = recall.parse(JSON.parse(text));
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-recall-"));
-  const store = await openSqliteStore(join(folder, "memory.db"));
-  await createEntities(store, entities, { on_conflict: "error", action: "create_entities" });
+  const store = await sqlite();
+  await create(store, entities, "error");
   const found: Record<string, [number, number]> = {};
   let shown = 0;
   for (const { kind, question, keywords, answer } of questions) {
     const hits = found[kind] ?? [0, 0];
     found[kind] = hits;
     for (const [form, query] of [question, keywords].entries()) {
-      const page = await searchNodes(store, {
-        query,
-        limit: 20,
-        cursor: undefined,
-        budget: 20_000,
-      });
+      const page = await searchNodes(store, { query, limit: 20, budget: 20_000 });
       const names = page.entities.map(({ name }) => name);
       shown += names.length;
       if (names.slice(0, 5).includes(answer)) hits[form] = (hits[form] ?? 0) + 1;
     }
   }
-  await store.close();
-  await rm(folder, { recursive: true, force: true });
   for (const [kind, least] of Object.entries(LEAST))
     for (const [form, count] of least.entries())
       expect(

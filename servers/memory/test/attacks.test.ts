@@ -1,19 +1,18 @@
-import { createHash } from "node:crypto";
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { createHash, randomBytes } from "node:crypto";
+import { chmod, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connectInMemory, nodeBoundByPermissions } from "@refmcp/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { startServer } from "./process.ts";
+import { temporary } from "./temporary.ts";
 
 let folder = "";
 let file = "";
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "refmcp-memory-attack-"));
+  folder = await temporary();
   file = join(folder, "memory.db");
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const fact = (name: string, observations: string[] = []) => ({
   entities: [{ name, entityType: "t", observations }],
@@ -47,11 +46,7 @@ async function calls(
 describe("files that are not a memory are never changed", () => {
   const broken: Record<string, () => Promise<void>> = {
     "a text": () => writeFile(file, "shopping list: milk, bread\n".repeat(200)),
-    "random bytes": () =>
-      writeFile(
-        file,
-        Buffer.from(Array.from({ length: 9_000 }, (_, index) => (index * 7919) % 251)),
-      ),
+    "random bytes": () => writeFile(file, randomBytes(9_000)),
     "a header and garbage": () =>
       writeFile(file, Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(8_176, 0xa5)])),
     "a memory cut in the middle": async () => {
@@ -117,7 +112,7 @@ describe("disk errors", () => {
       'trap "" XFSZ; ulimit -f 4000; exec "$0" "$@"',
       process.execPath,
     ];
-    const full = await startServer(["--file", file], { command: limited });
+    const full = await startServer(["--file", file], limited);
     const kept: string[] = [];
     let refused = "";
     for (let index = 0; index < 500 && refused === ""; index++) {
@@ -146,7 +141,7 @@ describe("disk errors", () => {
     await calls(["--file", file], ["create_entities", fact("kept", ["a fact"])]);
     await chmod(file, 0o444);
     await chmod(folder, 0o555);
-    const reading = await startServer(["--file", file], { command: nodeBoundByPermissions() });
+    const reading = await startServer(["--file", file], nodeBoundByPermissions());
     expect((await reading.call("search_nodes", { query: "fact" })).text).toContain('"kept"');
     const { text, isError } = await reading.call("create_entities", fact("new"));
     expect(isError).toBe(true);
@@ -174,15 +169,10 @@ describe("an official file", () => {
     );
     const before = [await digest(official), (await stat(official)).mtimeMs];
     const [answer] = await calls(["--file", official], ["read_graph", {}]);
-    expect(JSON.parse(answer?.text ?? "")).toEqual({
+    expect(JSON.parse(answer?.text ?? "")).toMatchObject({
       entities: [
-        {
-          name: "Ada",
-          entityType: "person",
-          observations: ["x"],
-          learned: [expect.stringMatching(/^[\d-]{10}$/)],
-        },
-        { name: "Bo", entityType: "unknown", observations: [] },
+        { name: "Ada", observations: ["x"] },
+        { name: "Bo", entityType: "unknown" },
       ],
       relations: [{ from: "Ada", to: "Bo", relationType: "knows" }],
       notice: `Imported 1 entity, 1 relation from ${official} into ${join(folder, "memory.db")}; the file is unchanged. 1 line could not be imported (line 2: it is not JSON (cut off or damaged)).`,
@@ -206,7 +196,6 @@ describe("an official file", () => {
       expect(JSON.parse(text)).toMatchObject({
         total: { entities: 500, observations: 500 },
       });
-    await Promise.all(servers.map((one) => one.stop()));
   });
 });
 

@@ -6,21 +6,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
 import { searchNodes } from "../src/graph/search/search.ts";
 import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import type { Store } from "../src/graph/store/store.ts";
 import { startServer } from "./process.ts";
 import { budget, create, entity, forget } from "./stores/help.ts";
+import { temporary } from "./temporary.ts";
 
 let folder = "";
 let file = "";
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "refmcp-memory-damage-"));
+  folder = await temporary();
   file = join(folder, "memory.db");
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Damage to the tables of the search index, as a failing disk or another program does it. */
 const DAMAGE = {
@@ -159,7 +159,7 @@ it("a damaged index of a read-only file is reported, and the other tools work", 
   damage(DAMAGE["all blocks"]);
   await chmod(file, 0o444);
   await chmod(folder, 0o555);
-  const server = await startServer(["--file", file], { command: nodeBoundByPermissions() });
+  const server = await startServer(["--file", file], nodeBoundByPermissions());
   const opened = await server.call("open_nodes", { names: ["Person 3"] });
   expect(opened).toMatchObject({
     isError: false,
@@ -168,7 +168,6 @@ it("a damaged index of a read-only file is reported, and the other tools work", 
   const { isError, text } = await server.call("search_nodes", { query: "comets" });
   expect(isError).toBe(true);
   expect(text).toMatch(/search index of .* is damaged .*read-only\.\nMake the file .*writable/);
-  await server.stop();
   await chmod(folder, 0o755);
 });
 
@@ -193,5 +192,4 @@ it("a file that another program has locked is named, and used once it is free", 
   other.kill();
   await closed;
   expect((await server.call("search_nodes", { query: "r700x" })).text).toContain("Person 700");
-  await server.stop();
 });

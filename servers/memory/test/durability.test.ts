@@ -1,12 +1,10 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
 import { searchNodes } from "../src/graph/search/search.ts";
-import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
 import { startServer } from "./process.ts";
+import { sqlite, temporary } from "./temporary.ts";
 
 /** `npm test` makes fewer tries than durability.long.test.ts. */
 const WRITERS = isLong ? 4 : 2;
@@ -15,13 +13,10 @@ const KILLS = isLong ? 100 : 5;
 /** How many of the kills are while the file is being created. */
 const EARLY_KILLS = isLong ? 20 : 1;
 
-let folder = "";
 let file = "";
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "refmcp-memory-durable-"));
-  file = join(folder, "memory.db");
+  file = join(await temporary(), "memory.db");
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const person = (name: string) => ({
   entities: [{ name, entityType: "person", observations: [`is ${name}`] }],
@@ -29,19 +24,11 @@ const person = (name: string) => ({
 
 /** The names in the file, read with a separate connection. */
 async function namesKept(): Promise<Set<string>> {
-  const store = await openSqliteStore(file);
-  const names = new Set<string>();
-  await store.read(async (reader) => {
-    for (let after = 0; ; ) {
-      const rows = await reader.entityPage(after, 1_000);
-      for (const row of rows) names.add(row.name);
-      const last = rows.at(-1);
-      if (last === undefined) return;
-      after = last.id;
-    }
-  });
-  await store.close();
-  return names;
+  const store = await sqlite(file);
+  const rows = await store.read(({ connection }) =>
+    connection.all<{ name: string }>("SELECT name FROM entities"),
+  );
+  return new Set(rows.map(({ name }) => name));
 }
 
 describe("no acknowledged write is lost", () => {
@@ -102,12 +89,11 @@ describe("no acknowledged write is lost", () => {
     const kept = await namesKept();
     expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
     // Index and rows agree: acknowledged writes are also found, and the file is intact.
-    const store = await openSqliteStore(file);
+    const store = await sqlite(file);
     const last = acknowledged.at(-1) ?? "";
     expect(
       (await searchNodes(store, { query: last, limit: 5, budget: 20_000 })).entities,
     ).toMatchObject([{ name: last }]);
-    await store.close();
     const { default: Sqlite } = await import("better-sqlite3");
     const db = new Sqlite(file);
     expect(db.pragma("integrity_check", { simple: true })).toBe("ok");

@@ -1,43 +1,21 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Connected, connectStdio } from "@refmcp/testing";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { startServer } from "./process.ts";
 
-const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const MONTHS = "January February March April May June July August September October".split(" ");
 
-let folder: string;
-let server: Connected;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "refmcp-memory-fence-"));
-  server = await connectStdio(BIN, { args: ["--file", join(folder, "memory.db")] });
-});
-afterAll(async () => {
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
-
-async function call(name: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
-  const { structuredContent, isError, content } = await server.client.callTool({
-    name,
-    arguments: args,
-  });
-  if (isError === true) throw new Error(JSON.stringify(content));
-  return { ...(structuredContent as object) };
-}
-
-/** The observations that a search shows of an entity. */
-async function shown(query: string, name: string): Promise<string[]> {
-  const { entities } = await call("search_nodes", { query });
-  const found = (entities as { name: string; observations?: string[] }[]).find(
-    (entity) => entity.name === name,
-  );
-  return found?.observations ?? [];
+/** A server with an empty memory, and the observations that a search shows of an entity. */
+async function memory() {
+  const { data: call } = await startServer();
+  const shown = async (query: string, name: string) => {
+    const { entities } = await call("search_nodes", { query });
+    const shownEntities = entities as { name: string; observations?: string[] }[];
+    return shownEntities.find((entity) => entity.name === name)?.observations ?? [];
+  };
+  return { call, shown };
 }
 
 it("shows facts of the person whom a question names, however often others mention that person", async () => {
+  const { call, shown } = await memory();
   const alex = [
     "lives in Munich, Lindwurmstrasse 12",
     ...Array.from({ length: 128 }, (_, at) => `prefers option ${at} of the plan`),
@@ -75,6 +53,7 @@ it("shows facts of the person whom a question names, however often others mentio
 });
 
 it("answers about a person with that person's facts, and mostly with facts", async () => {
+  const { call } = await memory();
   const people = ["Yuki", "Mira", "Tomas", "Ines", "Karl", "Lena", "Omar", "Petra", "Rosa"];
   const things = ["coffee", "chess", "the cello", "cycling", "old maps"];
   await call("create_entities", {
@@ -126,6 +105,7 @@ it("answers about a person with that person's facts, and mostly with facts", asy
 });
 
 it("lists the newest for a question about what is new", async () => {
+  const { call, shown } = await memory();
   await call("create_entities", {
     entities: [{ name: "Ferry", entityType: "ship", observations: ["leaves at noon now"] }],
   });

@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { temporary } from "./temporary.ts";
 
 export const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 
@@ -12,38 +15,29 @@ export interface ServerProcess {
   stderr(): string;
   /** Resolves with the answer's text; rejects if the process exits first. */
   call(tool: string, args: unknown): Promise<{ text: string; isError: boolean }>;
+  /** Resolves with the data of an answer that is not an error. */
+  data(tool: string, args: unknown): Promise<Record<string, unknown>>;
   /** Sends any request; resolves with its answer. */
   request(method: string, params: unknown): Promise<unknown>;
   stop(): Promise<void>;
 }
 
-export interface StartOptions {
-  readonly command?: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly bin?: string;
-}
-
-/** Starts the built server and opens a session. */
+/** Starts the built server, by default over an empty memory, and opens a session, until the test ends. */
 export async function startServer(
-  args: readonly string[],
-  { command = [process.execPath], env = {}, bin = BIN }: StartOptions = {},
+  args?: readonly string[],
+  command: readonly string[] = [process.execPath],
 ): Promise<ServerProcess> {
   const [program = process.execPath, ...before] = command;
-  const child = spawn(program, [...before, bin, "--toolsets", "all", ...args], {
-    stdio: ["pipe", "pipe", "pipe"],
-    env: { ...process.env, ...env },
-  });
-  const waiting = new Map<
-    number,
-    { resolve(message: unknown): void; reject(error: Error): void }
-  >();
+  const location = args ?? ["--file", join(await temporary(), "memory.db")];
+  const child = spawn(program, [...before, BIN, "--toolsets", "all", ...location]);
+  type Waiting = { resolve(message: unknown): void; reject(error: Error): void };
+  const waiting = new Map<number, Waiting>();
   let next = 0;
-  child.stdin?.on("error", () => undefined);
+  child.stdin.on("error", () => undefined);
   let stderr = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
-  if (child.stdout === null) throw new Error("no stdout");
   createInterface({ input: child.stdout }).on("line", (line) => {
     const message: { id?: number } = JSON.parse(line);
     if (message.id !== undefined) waiting.get(message.id)?.resolve(message);
@@ -56,32 +50,38 @@ export async function startServer(
     new Promise<unknown>((resolve, reject) => {
       next += 1;
       waiting.set(next, { resolve, reject });
-      child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", id: next, method, params })}\n`);
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: next, method, params })}\n`);
     });
   await request("initialize", {
     protocolVersion: "2025-11-25",
     capabilities: {},
     clientInfo: { name: "test", version: "1" },
   });
-  child.stdin?.write(
-    `${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`,
-  );
+  child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  const call: ServerProcess["call"] = async (name, given) => {
+    const answer = await request("tools/call", { name, arguments: given });
+    const result: { content: { text: string }[]; isError?: boolean } = Object(
+      Reflect.get(Object(answer), "result"),
+    );
+    return { text: result.content[0]?.text ?? "", isError: result.isError === true };
+  };
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "close");
+    child.stdin.end();
+    await gone;
+  };
+  onTestFinished(stop);
   return {
     child,
     stderr: () => stderr,
     request,
-    async call(name, given) {
-      const answer = await request("tools/call", { name, arguments: given });
-      const result: { content: { text: string }[]; isError?: boolean } = Object(
-        Reflect.get(Object(answer), "result"),
-      );
-      return { text: result.content[0]?.text ?? "", isError: result.isError === true };
+    call,
+    async data(name, given) {
+      const { text, isError } = await call(name, given);
+      if (isError) throw new Error(text);
+      return JSON.parse(text);
     },
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = once(child, "close");
-      child.stdin?.end();
-      await gone;
-    },
+    stop,
   };
 }

@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/testing";
+import { onTestFinished } from "vitest";
 import { server } from "../src/server.ts";
+import { temporary } from "./temporary.ts";
 
 /** A client of the server in this process, over an empty memory. */
 export interface Session {
@@ -14,35 +14,13 @@ export interface Session {
   failure(tool: string, args?: Record<string, unknown>): Promise<string>;
 }
 
-interface SessionOptions extends ConnectOptions {
-  /** Prepares the folder before the server is connected; returns more arguments. */
-  prepare?(folder: string): Promise<readonly string[]>;
-}
-
-const open: (() => Promise<void>)[] = [];
-
-/** Closes and deletes what a test opened; `setup.ts` calls it after the test. */
-export async function closeAll(): Promise<void> {
-  for (const close of open.splice(0).reverse()) await close();
-}
-
-/** Opens a session, which is closed and deleted after the test. */
-export async function session({ prepare, ...options }: SessionOptions = {}): Promise<Session> {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-session-"));
-  const more = await prepare?.(folder);
-  open.push(() => rm(folder, { recursive: true, force: true }));
-  const args = [
-    "--file",
-    join(folder, "memory.db"),
-    "--root",
-    folder,
-    "--toolsets",
-    "all",
-    ...(options.args ?? []),
-    ...(more ?? []),
-  ];
+/** Opens a session, until the test ends. */
+export async function session(options: ConnectOptions = {}): Promise<Session> {
+  const folder = await temporary();
+  const file = join(folder, "memory.db");
+  const args = ["--file", file, "--root", folder, "--toolsets", "all", ...(options.args ?? [])];
   const connected = await connectInMemory(server, { ...options, args });
-  open.push(() => connected.close());
+  onTestFinished(() => connected.close());
   const call = (name: string, given: Record<string, unknown> = {}) =>
     connected.client.callTool({ name, arguments: given });
   return {
@@ -64,7 +42,7 @@ export async function session({ prepare, ...options }: SessionOptions = {}): Pro
 }
 
 /** Ada knows Bo, who knows Cy; each with a fact. */
-export async function circle(options?: SessionOptions): Promise<Session> {
+export async function circle(options?: ConnectOptions): Promise<Session> {
   const opened = await session(options);
   await opened.data("create_entities", {
     entities: ["Ada", "Bo", "Cy"].map((name) => ({

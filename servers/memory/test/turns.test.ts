@@ -1,34 +1,16 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { openSqliteStore } from "../src/graph/store/sqlite-store.ts";
+import { expect, it } from "vitest";
 import { storeOfCall } from "../src/graph/store/store.ts";
 import { importMemory } from "../src/graph/transfer/import.ts";
 import { startServer } from "./process.ts";
+import { sqlite } from "./temporary.ts";
 
-let folder = "";
-let file = "";
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "refmcp-memory-turns-"));
-  file = join(folder, "memory.db");
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
+const line = (name: string) =>
+  JSON.stringify({ type: "entity", name, entityType: "t", observations: ["a fact"] });
 const lines = (count: number) =>
-  Buffer.from(
-    Array.from({ length: count }, (_, index) =>
-      JSON.stringify({
-        type: "entity",
-        name: `e${index}`,
-        entityType: "t",
-        observations: ["a fact"],
-      }),
-    ).join("\n"),
-  );
+  Buffer.from(Array.from({ length: count }, (_, index) => line(`e${index}`)).join("\n"));
 
 it("ends cancelled work, rolls it back, and continues", async () => {
-  const store = await openSqliteStore(file);
+  const store = await sqlite();
   const controller = new AbortController();
   let done = 0;
   const call = storeOfCall(store, controller.signal, (items) => {
@@ -43,11 +25,10 @@ it("ends cancelled work, rolls it back, and continues", async () => {
   expect(await store.read((reader) => reader.counts())).toEqual(none);
   await importMemory(store, lines(10), { action: "import_graph" });
   expect(await store.read((reader) => reader.counts())).toMatchObject({ entities: 10 });
-  await store.close();
 });
 
 it("answers pings during a long call", async () => {
-  const server = await startServer(["--file", file]);
+  const server = await startServer();
   const order: string[] = [];
   await server.call("memory_stats", {});
   const importing = server
@@ -56,5 +37,4 @@ it("answers pings during a long call", async () => {
   const ping = server.request("ping", {}).then(() => order.push("ping"));
   await Promise.all([importing, ping]);
   expect(order).toEqual(["ping", "import"]);
-  await server.stop();
 });

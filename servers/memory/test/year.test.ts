@@ -1,34 +1,19 @@
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type ServerProcess, startServer } from "./process.ts";
+import { temporary } from "./temporary.ts";
 
 const PEOPLE = ["Alex", "Bo", "Cy", "Dana", "Eli", "Finn"];
 const CITIES = "Graz Linz Wien Bonn Kiel Ulm Bern Genf Rom Turin Oslo Riga".split(" ");
 
-let folder = "";
 const servers: ServerProcess[] = [];
 let calls = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "refmcp-memory-year-"));
-  for (const _ of [0, 1]) servers.push(await startServer(["--file", join(folder, "memory.db")]));
-});
-afterAll(async () => {
-  for (const server of servers) await server.stop();
-  await rm(folder, { recursive: true, force: true });
-});
 
 /** Calls a tool of one of the two processes in turn. */
 async function call(tool: string, args: object): Promise<Record<string, unknown>> {
   calls += 1;
-  const { text, isError } = (await servers[calls % 2]?.call(tool, args)) ?? {
-    text: "",
-    isError: true,
-  };
-  expect(isError, text).toBe(false);
-  return JSON.parse(text);
+  return (await servers[calls % 2]?.data(tool, args)) ?? {};
 }
 
 async function observationsOf(name: string): Promise<unknown> {
@@ -40,6 +25,8 @@ const add = (entityName: string, contents: string[], replaces?: string[]) =>
   call("add_observations", { observations: [{ entityName, contents, replaces }] });
 
 it("keeps a year of notes by two processes, one of which is killed each month", async () => {
+  const file = join(await temporary(), "memory.db");
+  for (const _ of [0, 1]) servers.push(await startServer(["--file", file]));
   await call("create_entities", {
     entities: PEOPLE.map((name) => ({
       name,
@@ -65,7 +52,7 @@ it("keeps a year of notes by two processes, one of which is killed each month", 
     const gone = once(victim?.child ?? process, "exit");
     victim?.child.kill("SIGKILL");
     await gone;
-    servers[month % 2] = await startServer(["--file", join(folder, "memory.db")]);
+    servers[month % 2] = await startServer(["--file", file]);
   }
   expect(calls).toBeGreaterThan(120);
   for (const [at, name] of PEOPLE.entries()) {

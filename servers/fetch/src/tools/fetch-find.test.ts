@@ -25,17 +25,6 @@ it("finds text with context, headings and indexes", async () => {
   expect(lab.asked).toEqual(["/"]);
 });
 
-it("returns an index that fetch can continue from", async () => {
-  const lab = await site({ "/": PAGE });
-  const web = await webOf([lab]);
-  const found = await run(web, "fetch_find", { url: lab.origin, query: "again", context: 0 });
-  const { places } = found as { places: { index: number; text: string }[] };
-  const [block] = (await run(web, "fetch", { url: lab.origin, start_index: places[0]?.index })) as {
-    text: string;
-  }[];
-  expect(block?.text).toContain(`:\n${places[0]?.text}`);
-});
-
 it("pages through many matches without gap or repeat, in the same download", async () => {
   const spread = Array.from(
     { length: 25 },

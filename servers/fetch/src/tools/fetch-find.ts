@@ -45,7 +45,9 @@ export default tool({
     const cursors = cursorsOf("fetch_find", asked, z.tuple([z.string(), z.int().min(0)]));
     const [id, from] = cursors.decode(cursor) ?? [undefined, 0];
     const snapshot =
-      id === undefined ? await web.get(url, { maxAgeMs: max_age * 1_000, signal }) : web.kept(id);
+      id === undefined
+        ? await web.get(url, { maxAgeMs: max_age * 1_000, signal })
+        : web.snapshot(id);
     const page = await snapshot.page({ selector }, signal);
     const { excerpts, total } = findIn(page.text, query, context);
     const rest = excerpts.slice(from, from + limit);

@@ -1,6 +1,6 @@
 import { fakeCall } from "@refmcp/testing";
 import { expect, it } from "vitest";
-import { failureOf, run, site, texts, webOf } from "../../test/lab.ts";
+import { run, site, texts, webOf } from "../../test/lab.ts";
 
 it("returns several pages, including failures, each once, and reports progress", async () => {
   const lab = await site({ "/a": "<p>First page</p>", "/b": `<p>${"long ".repeat(2_000)}</p>` });
@@ -41,16 +41,4 @@ it("requests at most two pages from one host at a time", async () => {
   await run(web, "fetch_many", { urls: Object.keys(lab.pages).map((path) => lab.origin + path) });
   expect(most).toBe(2);
   expect(lab.asked).toHaveLength(6);
-});
-
-it("fails if every page fails, with the reason for each", async () => {
-  const lab = await site({});
-  const web = await webOf([lab]);
-  const urls = [`${lab.origin}/x`, "http://127.0.0.1:1/"];
-  expect(await failureOf(run(web, "fetch_many", { urls }))).toMatchObject({
-    kind: "unavailable",
-    message: expect.stringMatching(
-      /None of the pages.*\n.*loopback address[\s\S]*status 404|None of the pages.*\n.*status 404[\s\S]*loopback address/,
-    ),
-  });
 });

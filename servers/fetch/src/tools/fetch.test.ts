@@ -57,21 +57,6 @@ it("narrows to a selector or a section, and omits links", async () => {
   });
 });
 
-it("returns the source with raw, and JSON unchanged", async () => {
-  const lab = await site({
-    "/": PAGE,
-    "/data": {
-      headers: { "content-type": "application/json" },
-      body: '{"big":12345678901234567890}',
-    },
-  });
-  const web = await webOf([lab]);
-  const of = async (path: string, args: object) =>
-    (await fetched(web, { url: lab.origin + path, ...args })).text;
-  expect(await of("/", { raw: true })).toContain('<p id="d">Mix it &amp; wait.</p>');
-  expect(await of("/data", {})).toMatch(/\n\n\{"big":12345678901234567890\}$/);
-});
-
 it("returns all metadata without the page, with correct outline indexes", async () => {
   const lab = await site({ "/old": { status: 301, headers: { location: "/new" } }, "/new": PAGE });
   const web = await webOf([lab]);
@@ -166,18 +151,4 @@ it("explains how to see a page that needs JavaScript", async () => {
   const lab = await site({ "/": app });
   const { text } = await fetched(await webOf([lab]), { url: lab.origin });
   expect(text).toContain("needs_javascript: almost no text without a browser; use pw_inspect_page");
-});
-
-it("prefers Markdown, and returns it unchanged", async () => {
-  const lab = await site({
-    "/": ({ headers }, response) => {
-      expect(headers.accept).toMatch(/^text\/markdown, text\/html;q=0\.9/);
-      expect(headers["user-agent"]).toMatch(/^ModelContextProtocol\/1\.0 \(Autonomous; /);
-      response
-        .writeHead(200, { "content-type": "text/markdown" })
-        .end("# Plain\n\n* kept * as written");
-    },
-  });
-  const { text } = await fetched(await webOf([lab]), { url: lab.origin });
-  expect(text).toContain("[text/markdown | unchanged]\n\n# Plain\n\n* kept * as written");
 });

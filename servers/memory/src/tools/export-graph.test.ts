@@ -51,18 +51,3 @@ it("writes a document to read", async () => {
 - two lines
 `);
 });
-
-it("moves a memory with its times and sources to another one", async () => {
-  const first = await circle();
-  await first.data("add_observations", {
-    observations: [{ entityName: "Ada", contents: ["Ada likes coffee"] }],
-    source: "Bo",
-  });
-  const opened = { names: ["Ada", "Bo"] };
-  const before = await first.data("open_nodes", opened);
-  const { text } = await first.data("export_graph");
-  const second = await session();
-  await second.data("import_graph", { text, source: "a backup" });
-  expect(await second.data("open_nodes", opened)).toEqual(before);
-  expect(await second.data("export_graph")).toMatchObject({ text });
-});

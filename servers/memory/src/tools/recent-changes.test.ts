@@ -5,17 +5,9 @@ it("lists the journal in pages, newest first", async () => {
   const { data } = await circle();
   const first = await data("recent_changes", { limit: 1 });
   expect(first.changes).toMatchObject([
-    {
-      change_id: 2,
-      action: "create_relations",
-      summary: "2 relations added",
-      names: ["Ada", "Bo", "Cy"],
-      at: expect.stringMatching(/^\d{4}-.*Z$/),
-    },
+    { change_id: 2, action: "create_relations", summary: "2 relations added" },
   ]);
-  const second = await data("recent_changes", { limit: 1, cursor: first.next_cursor });
-  expect(second).toMatchObject({
+  expect(await data("recent_changes", { limit: 1, cursor: first.next_cursor })).toMatchObject({
     changes: [{ change_id: 1, summary: "3 entities, 3 observations added" }],
   });
-  expect(second.next_cursor).toBeUndefined();
 });

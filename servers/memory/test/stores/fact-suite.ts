@@ -2,21 +2,10 @@ import { describe, expect, it } from "vitest";
 import { undoChange } from "../../src/graph/journal/undo.ts";
 import { openNodes } from "../../src/graph/read/nodes.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
-import { createEntities } from "../../src/graph/write/entities.ts";
 import { addObservations } from "../../src/graph/write/observations.ts";
 import { deleteObservations } from "../../src/graph/write/remove.ts";
 import { updateEntities } from "../../src/graph/write/update.ts";
-import {
-  budget,
-  create,
-  entity,
-  erase,
-  forget,
-  forgetFacts,
-  type Given,
-  relate,
-  relation,
-} from "./help.ts";
+import { budget, create, entity, erase, forget, forgetFacts, type Given } from "./help.ts";
 
 const add = { action: "add_observations" };
 
@@ -179,14 +168,5 @@ export function factSuite(given: Given): void {
       expect((await search("where does Ada live"))[0]?.observations).toEqual(times.toReversed());
       expect(await observationCount()).toBe(3);
     });
-  });
-
-  it("names are stored without blanks around them", async () => {
-    const createAs = (...entities: ReturnType<typeof entity>[]) =>
-      createEntities(given.store, entities, { on_conflict: "skip", action: "create_entities" });
-    await createAs(entity("Ada Lovelace"), entity("Acme"), entity("Bo"));
-    expect((await createAs(entity(" Ada Lovelace "))).skipped).toEqual(["Ada Lovelace"]);
-    const found = await relate(given.store, [relation(" Bo", "works_at", "Acme ")]);
-    expect(found.relations[0]).toEqual(relation("Bo", "works_at", "Acme"));
   });
 }

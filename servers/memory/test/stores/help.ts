@@ -12,15 +12,6 @@ import {
   type Question,
 } from "../../src/graph/write/remove.ts";
 
-/** Opens empty stores of one kind, all on real databases. */
-export interface StoreMaker {
-  /** A new empty store. */
-  fresh(): Promise<Store>;
-  /** Another connection to the same graph, as another process has. */
-  again(store: Store): Promise<Store>;
-  dispose(): Promise<void>;
-}
-
 /** What a suite gets: the store of the running test. */
 export interface Given {
   readonly store: Store;

@@ -2,10 +2,9 @@ import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/test
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isLong } from "../../../../vitest.long.ts";
-import { searchNodes } from "../../src/graph/search/search.ts";
 import { openPostgresStore } from "../../src/graph/store/postgres-store.ts";
 import type { Store } from "../../src/graph/store/store.ts";
-import { budget, create, entity, type StoreMaker } from "./help.ts";
+import { create, entity } from "./help.ts";
 import { storeSuite } from "./suite.ts";
 
 let postgres: TestPostgres | undefined;
@@ -14,58 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => postgres?.stop());
 
-const makeMaker = async (): Promise<StoreMaker> => {
-  const spaces = new Map<Store, string>();
-  let count = 0;
-  const open = async (space: string) => {
-    const store = await openPostgresStore(postgres?.url ?? "", space);
-    spaces.set(store, space);
-    return store;
-  };
-  return {
-    fresh() {
-      count += 1;
-      return open(`s${count}`);
-    },
-    again: (store: Store) => open(spaces.get(store) ?? "none"),
-    dispose: async () => undefined,
-  };
+const spaces = new Map<Store, string>();
+const open = async (same?: Store) => {
+  const space = spaces.get(same as Store) ?? `s${spaces.size}`;
+  const store = await openPostgresStore(postgres?.url ?? "", space);
+  spaces.set(store, space);
+  return store;
 };
-storeSuite("a graph in PostgreSQL", makeMaker, isLong);
-
-describe("a store in PostgreSQL", () => {
-  it("cancels a running statement when the call stops, and answers the next call", async () => {
-    const store = await openPostgresStore(postgres?.url ?? "", "cancel");
-    const running = async () => {
-      const client = new Client({ connectionString: postgres?.url });
-      await client.connect();
-      const { rows } = await client.query<{ query: string }>(
-        "SELECT query FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(5%' AND pid <> pg_backend_pid()",
-      );
-      await client.end();
-      return rows.length;
-    };
-    const controller = new AbortController();
-    const slow = "SELECT name FROM entities, (SELECT pg_sleep(59)) slow WHERE name = ?";
-    const call = store.write(async (writer) => {
-      writer.startChange({ action: "create_entities" });
-      await writer.addEntities([{ name: "half", type: "t" }]);
-      // A statement of this store's own connection, as a long search is.
-      await Reflect.get(writer, "connection").all(slow, "half");
-    }, controller.signal);
-    const ended = expect(call).rejects.toThrow("the call was cancelled");
-    await expect.poll(running).toBe(1);
-    controller.abort(new Error("the call was cancelled"));
-    await ended;
-    await expect.poll(running).toBe(0);
-    // Nothing of it was kept, and the lock of writers is free.
-    expect(await store.read((reader) => reader.counts())).toMatchObject({ entities: 0 });
-    await create(store, [entity("next", "t", ["works"])]);
-    const { entities } = await searchNodes(store, { query: "works", limit: 20, budget });
-    expect(entities.map(({ name }) => name)).toEqual(["next"]);
-    await store.close();
-  });
-});
+storeSuite("a graph in PostgreSQL", open, isLong);
 
 describe("PostgreSQL with few privileges", () => {
   async function as(url: string, ...statements: string[]): Promise<void> {

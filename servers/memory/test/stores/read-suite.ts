@@ -134,13 +134,5 @@ export function readSuite(given: Given): void {
       expect(seen).toEqual(facts);
       expect(relations).toEqual(many(300).map(({ name }) => name));
     });
-
-    it("truncates an observation that is longer than a response, and reports it", async () => {
-      await create(given.store, [entity("A", "t", ["x".repeat(50_000), "short"])]);
-      const { entities } = await open(["A"]);
-      expect(entities[0]?.clipped).toBe(1);
-      expect(entities[0]?.observations?.[0]?.length).toBeLessThan(13_000);
-      expect(entities[0]?.observations?.[1]).toBe("short");
-    });
   });
 }

@@ -1,43 +1,29 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { openSqliteStore } from "../../src/graph/store/sqlite-store.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { deleteEntities, deleteObservations } from "../../src/graph/write/remove.ts";
 import { updateEntities } from "../../src/graph/write/update.ts";
+import { sqlite } from "../temporary.ts";
 import { create, entity, erase, forgetFacts } from "./help.ts";
 import { storeSuite } from "./suite.ts";
 
-storeSuite("a graph in SQLite", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
-  let count = 0;
-  return {
-    fresh() {
-      count += 1;
-      return openSqliteStore(join(folder, `${count}.db`));
-    },
-    again: (store: Store) => openSqliteStore(store.location),
-    dispose: () => rm(folder, { recursive: true, force: true }),
-  };
-});
+storeSuite("a graph in SQLite", (same) => sqlite(same?.location));
 
 it("opens and reads a file during a long write by another process", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
-  const file = join(folder, "memory.db");
-  await (await openSqliteStore(file)).close();
+  const { location: file } = await sqlite();
   const other = new Sqlite(file);
   other.exec("BEGIN IMMEDIATE");
-  const store = await openSqliteStore(file);
+  const store = await sqlite(file);
   expect(await store.read((reader) => reader.changes(undefined, 1))).toEqual([]);
-  await store.close();
   other.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** The words that occur anywhere in a memory's files. */
-async function inFiles(folder: string, words: readonly string[]): Promise<string[]> {
+async function inFiles({ location }: Store, words: readonly string[]): Promise<string[]> {
+  const folder = dirname(location);
   const files = await Promise.all(
     (await readdir(folder)).map((name) => readFile(join(folder, name))),
   );
@@ -46,8 +32,7 @@ async function inFiles(folder: string, words: readonly string[]): Promise<string
 }
 
 it("leaves no byte of erased data: text, index, old names, softly deleted facts", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
-  const store = await openSqliteStore(join(folder, "memory.db"));
+  const store = await sqlite();
   const secrets = ["zqpinzq", "zqoldnamezq", "zqsofterzq", "zqkeptalivezq"];
   const filler = Array.from({ length: 400 }, (_, index) =>
     entity(`filler ${index}`, "t", [`fact ${index} zqkeptalivezq`]),
@@ -62,23 +47,21 @@ it("leaves no byte of erased data: text, index, old names, softly deleted facts"
     store,
     filler.map(({ name }) => entity(`${name} again`, "t", [`more of ${name}`])),
   );
-  expect(await inFiles(folder, secrets)).toEqual(secrets);
+  expect(await inFiles(store, secrets)).toEqual(secrets);
   const facts = {
     entityName: "Renamed",
     observations: ["the PIN is zqpinzq", "zqsofterzq as well"],
   };
   await erase((hard) => deleteObservations(store, [facts], hard));
-  expect(await inFiles(folder, secrets)).toEqual(["zqoldnamezq", "zqkeptalivezq"]);
+  expect(await inFiles(store, secrets)).toEqual(["zqoldnamezq", "zqkeptalivezq"]);
   await erase((hard) => deleteEntities(store, ["Renamed"], hard));
-  expect(await inFiles(folder, secrets)).toEqual(["zqkeptalivezq"]);
+  expect(await inFiles(store, secrets)).toEqual(["zqkeptalivezq"]);
   await store.close();
-  expect(await inFiles(folder, secrets)).toEqual(["zqkeptalivezq"]);
-  await rm(folder, { recursive: true, force: true });
+  expect(await inFiles(store, secrets)).toEqual(["zqkeptalivezq"]);
 });
 
 it("reports if another process still keeps erased data", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
-  const store = await openSqliteStore(join(folder, "memory.db"));
+  const store = await sqlite();
   await create(store, [entity("A", "t", ["secret"])]);
   const other = new Sqlite(store.location, { readonly: true });
   other.exec("BEGIN");
@@ -86,13 +69,10 @@ it("reports if another process still keeps erased data", async () => {
   const { answer } = await erase((hard) => deleteEntities(store, ["A"], hard));
   expect(answer.message).toMatch(/^Erased 1 entity.*the old text stays in .*-wal until/);
   other.close();
-  await store.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 it("erases even if old copies could not be overwritten, and reports it", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
-  const store = await openSqliteStore(join(folder, "memory.db"));
+  const store = await sqlite();
   await create(store, [entity("A", "t", ["secret"])]);
   const broken: Store = {
     ...store,
@@ -101,14 +81,10 @@ it("erases even if old copies could not be overwritten, and reports it", async (
   const { answer } = await erase((hard) => deleteEntities(broken, ["A"], hard));
   expect(answer.message).toMatch(/^Erased 1 entity.*could not be overwritten: disk full/);
   expect(await store.read((reader) => reader.counts())).toMatchObject({ entities: 0 });
-  await store.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 it("refuses a file of another format and leaves it unchanged", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-memory-"));
-  const file = join(folder, "memory.db");
-  await (await openSqliteStore(file)).close();
+  const { location: file } = await sqlite();
   for (const [version, message] of [
     [1, /an early development version/],
     [99, /a newer version/],
@@ -120,5 +96,4 @@ it("refuses a file of another format and leaves it unchanged", async () => {
       message: expect.stringMatching(message),
     });
   }
-  await rm(folder, { recursive: true, force: true });
 });

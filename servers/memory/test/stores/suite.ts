@@ -1,8 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe } from "vitest";
+import { beforeEach, describe, onTestFinished } from "vitest";
 import type { Store } from "../../src/graph/store/store.ts";
 import { changeSuite } from "./change-suite.ts";
 import { factSuite } from "./fact-suite.ts";
-import type { Given, StoreMaker } from "./help.ts";
+import type { Given } from "./help.ts";
 import { readSuite } from "./read-suite.ts";
 import { searchSuite } from "./search-suite.ts";
 import { transferSuite } from "./transfer-suite.ts";
@@ -11,48 +11,30 @@ import { updateSuite } from "./update-suite.ts";
 /**
  * The suite that every store passes.
  *
+ * @param open an empty store, or another connection to the same graph, as another process has
  * @param isWhole false leaves out what does not depend on the store: order, paging and the shape of answers
  */
 export function storeSuite(
   name: string,
-  makeMaker: () => Promise<StoreMaker>,
+  open: (same?: Store) => Promise<Store>,
   isWhole = true,
 ): void {
   describe(name, () => {
-    let maker: StoreMaker | undefined;
-    let open: Store[] = [];
-
-    const current = (): StoreMaker => {
-      if (maker === undefined) throw new Error("no store maker");
-      return maker;
+    const opened = async (same?: Store) => {
+      const store = await open(same);
+      onTestFinished(() => store.close());
+      return store;
     };
+    let store: Store;
+    beforeEach(async () => {
+      store = await opened();
+    });
     const given: Given = {
       get store() {
-        const [store] = open;
-        if (store === undefined) throw new Error("no store");
         return store;
       },
-      async again() {
-        const store = await current().again(this.store);
-        open.push(store);
-        return store;
-      },
+      again: () => opened(store),
     };
-
-    beforeAll(async () => {
-      maker = await makeMaker();
-    });
-    beforeEach(async () => {
-      open.push(await current().fresh());
-    });
-    afterEach(async () => {
-      for (const store of open.reverse()) await store.close();
-      open = [];
-    });
-    afterAll(async () => {
-      await maker?.dispose();
-    });
-
     changeSuite(given);
     updateSuite(given);
     factSuite(given);

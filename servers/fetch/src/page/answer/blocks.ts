@@ -25,19 +25,19 @@ const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
  * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, which a page cannot
  * imitate.
  */
-export function contentOf(shown: FetchResult | Failure): Block[] {
-  switch (shown.kind) {
+export function contentOf(result: FetchResult | Failure): Block[] {
+  switch (result.kind) {
     case "failed":
-      return [{ type: "text", text: `[${shown.text}]` }];
+      return [{ type: "text", text: `[${result.text}]` }];
     case "facts":
-      return [{ type: "text", text: JSON.stringify(shown.facts) }];
+      return [{ type: "text", text: JSON.stringify(result.facts) }];
     case "file":
-      return fileContent(shown.snapshot);
+      return fileContent(result.snapshot);
     case "piece": {
-      const { head, text, foot, isFirst } = shown.piece;
+      const { head, text, foot, isFirst } = result.piece;
       const about = isFirst ? `${head}\n\n` : "";
       return [
-        { type: "text", text: `Contents of ${shown.snapshot.answer.url.href}:\n${about}${text}` },
+        { type: "text", text: `Contents of ${result.snapshot.answer.url.href}:\n${about}${text}` },
         { type: "text", text: foot },
       ];
     }
@@ -67,11 +67,11 @@ export function answerContent({
     return [text([answer.text]), text([about, ...places, ...failed])];
   }
   const blocks = passages.map((passage, at) => text([places[at] ?? "", passage.text]));
-  const found =
+  const summary =
     passages.length === 0
       ? `[No passage in ${of} shares a word with the question. Ask in the words of the pages, or read them with fetch.]`
       : `[${counted(passages.length, "passage")} from ${of}, the best first. To read on, call fetch with the URL and start_index.]`;
-  return [...blocks, text([found, ...failed])];
+  return [...blocks, text([summary, ...failed])];
 }
 
 /** An image, or a link to the file with its type and size. */

@@ -81,8 +81,8 @@ export function searchNotes(
 const NEAR = 40;
 
 /** Where the next word begins, if it is near; not within a surrogate pair. */
-function edgeBefore(text: string, given: number): number {
-  const at = Math.max(0, given);
+function edgeBefore(text: string, index: number): number {
+  const at = Math.max(0, index);
   const blank = at === 0 ? -1 : text.slice(at, at + NEAR).search(/\s\S/);
   return blank === -1 ? wholeAt(text, at) : at + blank + 1;
 }

@@ -56,11 +56,6 @@ it("chooses from several pages within the budget, the best first, and nothing if
   expect(passagesFor("anything", [source("")], 2_000)).toEqual([]);
 });
 
-it("reads words of languages without spaces", () => {
-  const text = "# 東京\n\n営業時間は火曜日から日曜日までです。\n\n# 大阪\n\n料金は三百円です。";
-  expect(passagesFor("料金はいくらですか", [source(text)], 500)[0]?.text).toContain("三百円");
-});
-
 it("splits one long line, keeps pairs of surrogates, and stays linear", () => {
   const line = `${"𝒳🙂 ".repeat(20_000)}needle ${"𝒳🙂".repeat(20_000)}`;
   const found = passagesFor("needle", [source(line)], 2_000);

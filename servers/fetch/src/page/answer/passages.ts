@@ -66,9 +66,9 @@ export function passagesFor(
 
 /** The passages that share words with a question, the best first. */
 function ranked(question: string, passages: readonly Passage[]): Passage[] {
-  const asked = [...new Set(wordsOf(question))];
-  const content = asked.filter((word) => !COMMON_WORDS.has(word));
-  const terms = content.length > 0 ? content : asked;
+  const words = [...new Set(wordsOf(question))];
+  const content = words.filter((word) => !COMMON_WORDS.has(word));
+  const terms = content.length > 0 ? content : words;
   const rows = passages.map((passage) => {
     const body = countsOf(wordsOf(passage.text));
     const above = countsOf(wordsOf(passage.headings.join(" ")));

@@ -30,7 +30,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
   }
   const text = clip(page.text.slice(start), max);
   const end = start + text.length;
-  const shown =
+  const extent =
     length === 0
       ? "The page has no text"
       : start === 0 && end === length
@@ -40,7 +40,7 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
     end < length ? ` Content truncated: call fetch with start_index=${end} to get more.` : "";
   const next =
     end < length || page.next === undefined ? "" : `. Next page: ${urlInHeader(page.next)}`;
-  const foot = `[${shown}.${more} Kept as ${snapshot.uri}${next}]`;
+  const foot = `[${extent}.${more} Kept as ${snapshot.uri}${next}]`;
   return { text, head: headOf(snapshot, page), isFirst: start === 0, foot };
 }
 

@@ -14,9 +14,9 @@ import {
 } from "./document.ts";
 import type { ReadPage } from "./page.ts";
 
-/** Of a page, only the elements in `kept` are read with their text, and those around them without their own. */
+/** Of a page, only the elements in `parts` are read with their text, and those around them without their own. */
 export interface Selection {
-  readonly kept: ReadonlySet<PageElement>;
+  readonly parts: ReadonlySet<PageElement>;
   readonly around: ReadonlySet<PageElement>;
 }
 
@@ -45,19 +45,19 @@ export function articleIn({ document, boxes, notes }: ReadPage): Article | undef
   const copy = elements.length > MAX_ELEMENTS ? undefined : judged(document);
   if (!copy?.content) return undefined;
   const { content, byline, publishedTime } = copy;
-  const kept = new Set<PageElement>();
+  const parts = new Set<PageElement>();
   for (const element of content.querySelectorAll("*"))
     for (const { name } of element.attributes) {
       const number = name.startsWith(NUMBER) ? Number(name.slice(NUMBER.length)) : Number.NaN;
       const original = elements[number];
-      if (original !== undefined) kept.add(original);
+      if (original !== undefined) parts.add(original);
     }
-  const around = aroundOf(kept);
+  const around = aroundOf(parts);
   const units = [...document.body.querySelectorAll(WHOLE), ...boxes.keys(), ...notes.marks.keys()];
   const boxesOfTasks = document.body.querySelectorAll('li input[type="checkbox"]');
-  for (const unit of [...units, ...boxesOfTasks]) keepWhole(unit, kept, around);
+  for (const unit of [...units, ...boxesOfTasks]) keepWhole(unit, parts, around);
   return {
-    selection: { kept, around: aroundOf(kept) },
+    selection: { parts, around: aroundOf(parts) },
     chars: textOf(content).length,
     byline: byline?.trim().slice(0, 200) || undefined,
     published: publishedTime || undefined,
@@ -94,9 +94,9 @@ function judged(document: PageDocument) {
 const asElement = (node: unknown): PageElement => node as PageElement;
 
 /** The elements around others that are not among them. */
-function aroundOf(kept: ReadonlySet<PageElement>): Set<PageElement> {
+function aroundOf(parts: ReadonlySet<PageElement>): Set<PageElement> {
   const around = new Set<PageElement>();
-  for (const element of kept)
+  for (const element of parts)
     for (let at = element.parentElement; at !== null && !around.has(at); at = at.parentElement)
       around.add(at);
   return around;
@@ -105,16 +105,16 @@ function aroundOf(kept: ReadonlySet<PageElement>): Set<PageElement> {
 /** Keeps all of an element, if Readability kept it or what it is in and, of a heading, what follows it. */
 function keepWhole(
   unit: PageElement,
-  kept: Set<PageElement>,
+  parts: Set<PageElement>,
   around: ReadonlySet<PageElement>,
 ): void {
-  const frame = kept.has(unit) ? unit : frameOf(unit, (parent) => kept.has(parent));
+  const frame = parts.has(unit) ? unit : frameOf(unit, (parent) => parts.has(parent));
   const { parentElement: parent, previousElementSibling: last, nextElementSibling: next } = frame;
-  const isKept = (element: PageElement | null) => element !== null && kept.has(element);
+  const isKept = (element: PageElement | null) => element !== null && parts.has(element);
   const isFollowed = isKept(next) || (isKept(parent) && next !== null && around.has(next));
   const isInside = isKept(parent) || (isKept(last) && isKept(next));
-  if (!kept.has(unit) && !(isHeading(unit) ? isFollowed : isInside)) return;
+  if (!parts.has(unit) && !(isHeading(unit) ? isFollowed : isInside)) return;
   for (let at: PageElement | null = unit; at !== null && at !== frame; at = at.parentElement)
-    kept.add(at);
-  for (const element of [frame, unit, ...unit.querySelectorAll("*")]) kept.add(element);
+    parts.add(at);
+  for (const element of [frame, unit, ...unit.querySelectorAll("*")]) parts.add(element);
 }

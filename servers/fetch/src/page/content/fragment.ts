@@ -42,7 +42,7 @@ export function fragmentTarget(document: PageDocument, fragment: string): PageEl
  */
 export function reduceTo(element: PageElement, document: PageDocument): string | undefined {
   const isEmpty = isEmptyAnchor(element);
-  const next = isEmpty ? firstAfter(element, (found) => isHeading(found)) : undefined;
+  const next = isEmpty ? firstAfter(element, (item) => isHeading(item)) : undefined;
   const heading =
     element.closest(HEADINGS) ??
     headingIn(element) ??
@@ -51,15 +51,15 @@ export function reduceTo(element: PageElement, document: PageDocument): string |
   const end = document.createElement("a");
   if (heading !== undefined) {
     const level = levelOf(heading);
-    const after = firstAfter(heading, (found) => isHeading(found) && levelOf(found) <= level);
+    const after = firstAfter(heading, (item) => isHeading(item) && levelOf(item) <= level);
     putBefore(after?.element, end, start);
   } else if (start.localName === "dt") lastOfTerm(start).after(end);
   else if (isEmpty) {
-    const isSame = (found: PageElement) =>
-      found.localName === element.localName && isEmptyAnchor(found);
+    const isSame = (item: PageElement) =>
+      item.localName === element.localName && isEmptyAnchor(item);
     const after = firstAfter(
       element,
-      (found, hasText) => hasText && (isHeading(found) || isSame(found)),
+      (item, hasText) => hasText && (isHeading(item) || isSame(item)),
     );
     putBefore(after?.element, end, start);
   } else {
@@ -120,7 +120,7 @@ function lastOfTerm(term: PageElement): PageElement {
 /** The first matching element after the end of another, and whether there is text in between. */
 function firstAfter(
   element: PageElement,
-  matches: (found: PageElement, hasTextBefore: boolean) => boolean,
+  matches: (item: PageElement, hasTextBefore: boolean) => boolean,
 ): { element: PageElement; hasTextBefore: boolean } | undefined {
   let hasTextBefore = false;
   let at: PageNode = element;

@@ -30,12 +30,12 @@ const MAX_SHARE = 0.4;
 const MAIN_SHARE = 0.3;
 const MAIN_CHARS = 200;
 
-/** The menus and similar elements of a page, except around `kept`; an article keeps its header, and boxes are content. */
-export function navigationIn({ document, boxes }: ReadPage, kept?: PageElement): PageElement[] {
+/** The menus and similar elements of a page, except around `content`; an article keeps its header, and boxes are content. */
+export function navigationIn({ document, boxes }: ReadPage, content?: PageElement): PageElement[] {
   const isOwn = (element: PageElement): boolean =>
     /^(?:header|footer)$/.test(element.localName) && element.closest(SECTIONS) !== null;
   const matches = [...document.body.querySelectorAll(NAVIGATION)].filter(
-    (element) => !isOwn(element) && !boxes.has(element) && !(kept && element.contains(kept)),
+    (element) => !isOwn(element) && !boxes.has(element) && !(content && element.contains(content)),
   );
   return outermost(matches);
 }

@@ -77,9 +77,9 @@ export class Notes {
     };
     const names = [place, link, link.parentElement].map((part) => part?.className).join(" ");
     const isNamed = NAMES.test(names) && note.content.closest(LISTS) !== null;
-    const known = this.#places.get(note.content);
-    if (known === undefined && !isNamed && !note.links.some(isBack)) return;
-    this.marks.set(place, known ?? this.#add(note, mark.replace(/\s+/g, "")));
+    const label = this.#places.get(note.content);
+    if (label === undefined && !isNamed && !note.links.some(isBack)) return;
+    this.marks.set(place, label ?? this.#add(note, mark.replace(/\s+/g, "")));
   }
 
   #add({ head, content }: Note, mark: string): string {

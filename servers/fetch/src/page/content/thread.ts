@@ -43,8 +43,8 @@ export function threadIn(document: PageDocument): PageElement | undefined {
   // Most pages have none, which one search for all of them finds out.
   const isKnown = document.body.querySelector(POSTS.join(", ")) !== null;
   const marked = isDiscussion ? postsIn(document, MARKED) : [];
-  const known = isKnown ? POSTS.map((selector) => postsIn(document, selector)) : [];
-  const posts = known.reduce((most, some) => (charsOf(some) > charsOf(most) ? some : most), marked);
+  const lists = isKnown ? POSTS.map((selector) => postsIn(document, selector)) : [];
+  const posts = lists.reduce((most, some) => (charsOf(some) > charsOf(most) ? some : most), marked);
   const least = Math.max(LITTLE, textOf(document.body).length * SHARE);
   if (posts.length < (posts === marked ? 1 : 2) || charsOf(posts) < least) return undefined;
   const thread = document.createElement("div");

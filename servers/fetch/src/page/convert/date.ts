@@ -16,10 +16,10 @@ const ENGLISH = new RegExp(
  * that contain a number.
  */
 export function dateOf(text: string | undefined): string | undefined {
-  const given = text?.replace(/\s+/g, " ").trim() ?? "";
-  if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(given)) return given;
-  const iso = ISO.exec(given);
-  const english = iso === null ? ENGLISH.exec(given) : null;
+  const value = text?.replace(/\s+/g, " ").trim() ?? "";
+  if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(value)) return value;
+  const iso = ISO.exec(value);
+  const english = iso === null ? ENGLISH.exec(value) : null;
   const zone = iso?.[6] ?? english?.[1];
   const [, year, , month, day, time = "00:00"] = iso ?? [];
   const exact =

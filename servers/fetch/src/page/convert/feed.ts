@@ -85,8 +85,8 @@ function textsIn(parent: Element | undefined, base: string) {
         const person = elementsIn(child).find((part) => part.name === "name");
         const text = plainText(href ?? DomUtils.textContent(person ?? child));
         const isLink = name === "link" || name === "guid";
-        const shown = isLink ? absolute(text, base) : text;
-        if (shown) return shown;
+        const value = isLink ? absolute(text, base) : text;
+        if (value) return value;
       }
     return undefined;
   };
@@ -99,14 +99,14 @@ const absolute = (url: string, base: string): string | undefined =>
 function itemLine(textOf: ReturnType<typeof textsIn>): string {
   const title = textOf("title");
   const link = textOf("link", "guid");
-  const given = textOf("published", "pubdate", "dc:date", "updated");
-  const date = (dateOf(given) ?? given)?.slice(0, 10);
+  const published = textOf("published", "pubdate", "dc:date", "updated");
+  const date = (dateOf(published) ?? published)?.slice(0, 10);
   const summary = textOf("content:encoded", "content", "description", "summary") ?? "";
   const name = title ?? summary.slice(0, 80);
   const linked = link === undefined ? name : `[${name.replace(/[[\]]/g, "")}](${link})`;
   const about = [date, textOf("author", "dc:creator")].filter(Boolean).join(", ");
   const isCut = summary.length > SUMMARY_CHARS;
   const start = summary.slice(0, SUMMARY_CHARS).replace(isCut ? /\s\S*$/ : "", "");
-  const shown = title === undefined ? "" : start;
-  return `- ${linked}${about && ` (${about})`}${shown && `: ${shown}`}${isCut ? "…" : ""}`;
+  const excerpt = title === undefined ? "" : start;
+  return `- ${linked}${about && ` (${about})`}${excerpt && `: ${excerpt}`}${isCut ? "…" : ""}`;
 }

@@ -188,16 +188,16 @@ function baseOf(document: PageDocument, url: string): string {
 /** The elements that a selector matches, with nothing left out. */
 function selected(document: PageDocument, selector: string, options: OutputOptions): Conversion {
   const facts = { extractor: "selected elements", needsJavascript: false } as const;
-  const shown = JSON.stringify(selector);
+  const quoted = JSON.stringify(selector);
   try {
     const elements = [...document.querySelectorAll(selector)];
     if (elements.length > 0)
       return { ...facts, text: writeMarkdown(elements, markedPage(document, false), options) };
-    const message = `The selector ${shown} matches nothing in the page.`;
+    const message = `The selector ${quoted} matches nothing in the page.`;
     return { ...facts, text: "", problem: { kind: "not_found", message } };
   } catch (error) {
     const reason = error instanceof Error ? oneLine(error.message) : "";
-    const message = `${shown} is not a valid CSS selector: ${reason}.`;
+    const message = `${quoted} is not a valid CSS selector: ${reason}.`;
     return { ...facts, text: "", problem: { kind: "invalid", message } };
   }
 }

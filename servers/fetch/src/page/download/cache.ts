@@ -7,7 +7,7 @@ const KEPT_BYTES = 50_000_000;
 
 export class SnapshotCache {
   /** By id, the least recently used first. */
-  readonly #kept = new Map<string, { readonly snapshot: Snapshot; usedAt: number }>();
+  readonly #entries = new Map<string, { readonly snapshot: Snapshot; usedAt: number }>();
   readonly #byUrl = new Map<string, string>();
   readonly #changed: () => void;
 
@@ -25,29 +25,29 @@ export class SnapshotCache {
 
   byId(id: string): Snapshot | undefined {
     this.#sweep();
-    const found = this.#kept.get(id);
-    if (found === undefined) return undefined;
-    this.#kept.delete(id);
-    this.#kept.set(id, { snapshot: found.snapshot, usedAt: Date.now() });
-    return found.snapshot;
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(id);
+    this.#entries.set(id, { snapshot: entry.snapshot, usedAt: Date.now() });
+    return entry.snapshot;
   }
 
   /** Stores a download. If one with the same content exists, it is kept with its extracted texts. */
-  keep(url: string, downloaded: Snapshot): Snapshot {
-    const known = this.byId(downloaded.id);
-    if (known !== undefined) known.fetchedAt = downloaded.fetchedAt;
-    const snapshot = known ?? downloaded;
-    this.#kept.set(snapshot.id, { snapshot, usedAt: Date.now() });
+  keep(url: string, download: Snapshot): Snapshot {
+    const existing = this.byId(download.id);
+    if (existing !== undefined) existing.fetchedAt = download.fetchedAt;
+    const snapshot = existing ?? download;
+    this.#entries.set(snapshot.id, { snapshot, usedAt: Date.now() });
     this.#byUrl.set(url, snapshot.id);
     this.#sweep();
-    if (known === undefined) this.#changed();
+    if (existing === undefined) this.#changed();
     return snapshot;
   }
 
   /** Newest first. */
   all(): Snapshot[] {
     this.#sweep();
-    return [...this.#kept.values()].map(({ snapshot }) => snapshot).reverse();
+    return [...this.#entries.values()].map(({ snapshot }) => snapshot).reverse();
   }
 
   /** The ids that begin with `start`, newest first. */
@@ -58,13 +58,13 @@ export class SnapshotCache {
   #sweep(): void {
     const dead = Date.now() - KEPT_MS;
     let bytes = 0;
-    for (const { snapshot } of this.#kept.values()) bytes += snapshot.size;
-    for (const [id, { snapshot, usedAt }] of this.#kept) {
+    for (const { snapshot } of this.#entries.values()) bytes += snapshot.size;
+    for (const [id, { snapshot, usedAt }] of this.#entries) {
       // The last one is kept, however large, because it is in use.
-      if (usedAt > dead && (bytes <= KEPT_BYTES || this.#kept.size === 1)) break;
+      if (usedAt > dead && (bytes <= KEPT_BYTES || this.#entries.size === 1)) break;
       bytes -= snapshot.size;
-      this.#kept.delete(id);
+      this.#entries.delete(id);
     }
-    for (const [url, id] of this.#byUrl) if (!this.#kept.has(id)) this.#byUrl.delete(url);
+    for (const [url, id] of this.#byUrl) if (!this.#entries.has(id)) this.#byUrl.delete(url);
   }
 }

@@ -68,8 +68,8 @@ async function certificatesOf(file: string | undefined): Promise<string[] | unde
 }
 
 /** The headers configured for a URL's host; without encryption only for a host given as http://HOST. */
-function headersOf(given: readonly { readonly name: string; readonly value: string }[]) {
-  const rules = given.map(({ name, value }) => {
+function headersOf(options: readonly { readonly name: string; readonly value: string }[]) {
+  const rules = options.map(({ name, value }) => {
     const colon = value.indexOf(":");
     return {
       isPlain: /^http:\/\//i.test(name),

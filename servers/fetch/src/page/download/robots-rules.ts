@@ -70,8 +70,8 @@ function encoded(path: string): string {
  * `*` matches any run of characters, `$` at the end matches the end. Linear in both lengths: for 500 kB of wildcards,
  * this takes 70 ms and robots-parser 3.0.1, which is quadratic, 46 s.
  */
-function matches(pattern: string, given: string): boolean {
-  const path = encoded(given);
+function matches(pattern: string, target: string): boolean {
+  const path = encoded(target);
   const isAnchored = pattern.endsWith("$");
   const parts = (isAnchored ? pattern.slice(0, -1) : pattern).split("*");
   const [first = "", ...others] = parts;
@@ -83,9 +83,9 @@ function matches(pattern: string, given: string): boolean {
       const end = path.length - part.length;
       return end >= at && path.endsWith(part);
     }
-    const found = path.indexOf(part, at);
-    if (found === -1) return false;
-    at = found + part.length;
+    const next = path.indexOf(part, at);
+    if (next === -1) return false;
+    at = next + part.length;
   }
   return !isAnchored || at === path.length;
 }

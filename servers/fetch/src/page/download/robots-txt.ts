@@ -4,7 +4,7 @@ import type { HttpClient } from "@refmcp/boundary/http-client";
 import { isAllowed, ROBOTS_BYTES } from "./robots-rules.ts";
 
 /** The cached state of a site's robots.txt, and when it expires (milliseconds since 1970). */
-interface Known {
+interface SiteRules {
   readonly rules: string | undefined;
   readonly status: number;
   readonly until: number;
@@ -18,7 +18,7 @@ const MAX_SITES = 500;
 /** Checks each site's robots.txt, requested once a day, before a program fetches a page. */
 export class RobotsTxt {
   readonly #client: HttpClient;
-  readonly #sites = new Map<string, Known>();
+  readonly #sites = new Map<string, SiteRules>();
 
   constructor(client: HttpClient) {
     this.#client = client;
@@ -41,9 +41,9 @@ export class RobotsTxt {
       throw new ToolError("denied", `${file} ${problem}.`, { hint });
   }
 
-  async #site(origin: string, userAgent: string, signal: AbortSignal): Promise<Known> {
-    const known = this.#sites.get(origin);
-    if (known !== undefined && known.until > Date.now()) return known;
+  async #site(origin: string, userAgent: string, signal: AbortSignal): Promise<SiteRules> {
+    const site = this.#sites.get(origin);
+    if (site !== undefined && site.until > Date.now()) return site;
     const { status, body } = await this.#client.get(`${origin}/robots.txt`, {
       headers: { "user-agent": userAgent, accept: "text/plain, */*;q=0.5" },
       bytes: ROBOTS_BYTES,

@@ -13,11 +13,11 @@ const SHOWN_CHARS = 300;
 
 /** @param text the page, as text */
 export function statusError({ status, url, headers }: HttpAnswer, text: string): ToolError {
-  const other = status >= 500 ? "server error" : "the site rejected the request";
-  const [kind, meaning] = MEANINGS[status] ?? ["unavailable", other];
-  const said = oneLine(text.replace(/\s+/g, " ").slice(0, SHOWN_CHARS));
+  const fallback = status >= 500 ? "server error" : "the site rejected the request";
+  const [kind, meaning] = MEANINGS[status] ?? ["unavailable", fallback];
+  const excerpt = oneLine(text.replace(/\s+/g, " ").slice(0, SHOWN_CHARS));
   const retry = /^\d{1,6}$/.exec(headers["retry-after"] ?? "")?.[0];
-  const message = said === "" ? "" : ` Message: ${JSON.stringify(said)}`;
+  const message = excerpt === "" ? "" : ` Message: ${JSON.stringify(excerpt)}`;
   const gone =
     "Check the URL. The page that linked to it, or the site's home page, may have a newer one.";
   const later = status >= 500 ? "Try again later." : gone;

@@ -73,22 +73,22 @@ export class Web {
    * status of 400 and above; the signal's reason.
    */
   async get(
-    given: string,
+    address: string,
     { maxAgeMs = KEPT_MS, requester = "model", signal }: Get,
   ): Promise<Snapshot> {
-    const [, id] = SNAPSHOT.exec(given) ?? [];
-    if (id !== undefined) return this.kept(id);
-    const address = withoutFragment(given);
-    const key = `${requester} ${address}`;
+    const [, id] = SNAPSHOT.exec(address) ?? [];
+    if (id !== undefined) return this.snapshot(id);
+    const url = withoutFragment(address);
+    const key = `${requester} ${url}`;
     // Who asks for the same page at the same time waits for that download.
     const load = async () =>
       this.snapshots.latest(key, maxAgeMs) ??
-      this.snapshots.keep(key, await this.#download(address, requester, signal));
+      this.snapshots.keep(key, await this.#download(url, requester, signal));
     return await this.#perPage.run(key, load, signal);
   }
 
   /** @throws ToolError `not_found` */
-  kept(id: string): Snapshot {
+  snapshot(id: string): Snapshot {
     const snapshot = this.snapshots.byId(id);
     if (snapshot !== undefined) return snapshot;
     throw new ToolError("not_found", `The download ${oneLine(id.slice(0, 40))} is not kept here.`, {
@@ -124,9 +124,9 @@ export class Web {
 /**
  * Removes the fragment, since the page is the same. An invalid URL is unchanged; the guard reports the problem.
  */
-function withoutFragment(given: string): string {
-  if (!URL.canParse(given)) return given;
-  const url = new URL(given);
+function withoutFragment(address: string): string {
+  if (!URL.canParse(address)) return address;
+  const url = new URL(address);
   url.hash = "";
   return url.href;
 }

@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { expect, it, onTestFinished } from "vitest";
 import { prose } from "../../../test/pages/write.ts";
 import { Converter } from "./converter.ts";
@@ -27,31 +24,4 @@ it("a short page does not wait for any of three long ones", async () => {
     convert("short", page("")),
   ]);
   expect(ended[0]).toBe("short");
-});
-
-it("only converters load the DOM: nothing that the server itself loads imports it", () => {
-  const seen = new Set<string>();
-  const packages = new Set<string>();
-  const visit = (path: string) => {
-    if (seen.has(path)) return;
-    seen.add(path);
-    for (const [, from = ""] of readFileSync(path, "utf8").matchAll(
-      /^(?:import|export) (?!type )[^;]*? from "(.*)";/gm,
-    ))
-      if (from.startsWith(".")) visit(join(dirname(path), from));
-      else packages.add(from);
-  };
-  for (const entry of [
-    "../../server.ts",
-    "../../context.ts",
-    "../../tools/fetch.ts",
-    "../../tools/fetch-find.ts",
-    "../download/web.ts",
-  ])
-    visit(join(dirname(fileURLToPath(import.meta.url)), entry));
-  expect(seen.size).toBeGreaterThan(15);
-  expect([...packages]).toContain("@refmcp/boundary/answer");
-  expect([...packages].filter((name) => /linkedom|readability|mdream|unpdf/.test(name))).toEqual(
-    [],
-  );
 });

@@ -20,16 +20,20 @@ const MEDIA_TYPE = /^[a-z\d][a-z\d!#$&^_.+-]{0,126}\/[a-z\d][a-z\d!#$&^_.+-]{0,1
 
 /** Determines the type of a body: by the signature in its first bytes, else by the header, else by its content. */
 export async function kindOf(bytes: Uint8Array, contentType: string): Promise<Body> {
-  const given = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  const declared = MEDIA_TYPE.test(given) ? given : "";
+  const header = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  const declared = MEDIA_TYPE.test(header) ? header : "";
   // The byte order mark of UTF-16 is also the signature of an audio format.
-  const found = isUtf16(bytes)
+  const signature = isUtf16(bytes)
     ? undefined
     : (await fileTypeFromBuffer(isZip(bytes) ? bytes : bytes.subarray(0, SNIFFED_BYTES)))?.mime;
-  if (found !== undefined && !found.startsWith("text/") && found !== "application/xml") {
-    if (found === "application/pdf") return { kind: "pdf", mimeType: found };
-    if (OFFICE.test(found)) return { kind: "office", mimeType: found };
-    return { kind: found.startsWith("image/") ? "image" : "binary", mimeType: found };
+  if (
+    signature !== undefined &&
+    !signature.startsWith("text/") &&
+    signature !== "application/xml"
+  ) {
+    if (signature === "application/pdf") return { kind: "pdf", mimeType: signature };
+    if (OFFICE.test(signature)) return { kind: "office", mimeType: signature };
+    return { kind: signature.startsWith("image/") ? "image" : "binary", mimeType: signature };
   }
   if (/^(text\/html|application\/xhtml\+xml)$/.test(declared))
     return textOr(bytes, "html", declared);

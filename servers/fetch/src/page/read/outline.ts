@@ -77,9 +77,9 @@ export function namedSection(markdown: string, words: string): { text: string; n
   const near = nearest(words, titles);
   const headings =
     near.length > 0 ? `Similar headings: ${list(near)}.` : `Its headings: ${list(titles)}.`;
-  const known = titles.length === 0 ? "The page has no headings; use fetch_find." : headings;
+  const available = titles.length === 0 ? "The page has no headings; use fetch_find." : headings;
   throw new ToolError("not_found", `The page has no heading ${JSON.stringify(words)}.`, {
-    hint: `${known} For an element with an id, add #id to the URL.`,
+    hint: `${available} For an element with an id, add #id to the URL.`,
   });
 }
 

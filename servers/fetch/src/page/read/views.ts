@@ -68,9 +68,9 @@ export async function readView(download: Download, view: View, reader: Reader): 
   const name = view.fragment?.split(":~:")[0] || undefined;
   const isNamed = !raw && selector === undefined && section === undefined;
   const fragment = isNamed ? name : undefined;
-  const read = { ...view, section: undefined, fragment: isHtml ? fragment : undefined };
-  const key = JSON.stringify(read);
-  const page = reader.pages.get(key) ?? (await readBody(download, read, reader));
+  const bodyView = { ...view, section: undefined, fragment: isHtml ? fragment : undefined };
+  const key = JSON.stringify(bodyView);
+  const page = reader.pages.get(key) ?? (await readBody(download, bodyView, reader));
   reader.pages.set(key, page);
   const unused =
     name === undefined || isNamed

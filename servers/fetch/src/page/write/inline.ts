@@ -139,14 +139,14 @@ function link(element: PageElement, writing: Writing): string {
 }
 
 /** A text as a link, without the spaces at its ends. */
-function linked(inner: string, address: string, given: string | null): string {
+function linked(inner: string, address: string, tooltip: string | null): string {
   const text = inner.replace(/\s*\n\s*/g, " ").trim();
-  const title = collapsed(given ?? "")
+  const title = collapsed(tooltip ?? "")
     .trim()
     .replace(/"/g, '\\"');
-  const shown = title === "" || title === text ? "" : ` "${title}"`;
+  const suffix = title === "" || title === text ? "" : ` "${title}"`;
   const [before, after] = [inner.startsWith(" ") ? " " : "", inner.endsWith(" ") ? " " : ""];
-  return `${before}[${text}](${address}${shown})${after}`;
+  return `${before}[${text}](${address}${suffix})${after}`;
 }
 
 /** The absolute URL of a link that a reader may follow. */

@@ -46,9 +46,9 @@ export function isWritten(element: PageElement, writing: Writing): boolean {
   const { selection, notes, labels, place } = writing;
   if (SILENT.has(element.localName) || notes.isSilent(element, labels)) return false;
   if (place === "heading" && TIP.test(classOf(element))) return false;
-  return selection === undefined || selection.kept.has(element) || selection.around.has(element);
+  return selection === undefined || selection.parts.has(element) || selection.around.has(element);
 }
 
 /** Whether the text in an element is written, besides that of the elements in it. */
 export const hasText = (element: PageElement | null, { selection }: Writing): boolean =>
-  selection === undefined || (element !== null && selection.kept.has(element));
+  selection === undefined || (element !== null && selection.parts.has(element));

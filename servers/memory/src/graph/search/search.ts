@@ -69,7 +69,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     const related = await reader.relationsOf(ids, { limit: MAX_RELATIONS });
     const items = await itemsOf(reader, candidates);
     const characters = Math.min(budget, limit * CHARS_PER_ENTITY);
-    const note = noteOf(words, indexed);
+    const note = noteOf(words, indexed, ranking.entities.length === 0);
     const answer = (count: number) => {
       const shown = new Set(items.slice(0, count).map(({ entity }) => entity.id));
       const { entities, learned } = withCommonDay(grouped(items.slice(0, count), counts, indexed));
@@ -179,13 +179,22 @@ function withCommonDay(entities: ShownEntity[]) {
   return { entities: bare, learned: day };
 }
 
-/** A sentence about words that no text has, and what was found instead. */
-function noteOf(words: readonly string[], indexed: readonly IndexedWord[]): string | undefined {
+/**
+ * A note on words that no text has: which ones were searched for instead, or, if nothing matches, what else to try. Most
+ * questions have such a word, so it is not worth a part of an answer that has facts.
+ */
+function noteOf(
+  words: readonly string[],
+  indexed: readonly IndexedWord[],
+  isEmpty: boolean,
+): string | undefined {
   const exact = new Set(indexed.flatMap(({ word, isSimilar }) => (isSimilar ? [] : word)));
   const missing = words.filter((word) => ![word, ...wordsOf(word)].some((part) => exact.has(part)));
   if (missing.length === 0) return undefined;
   const similar = indexed.flatMap(({ isSimilar, terms }) => (isSimilar ? terms : []));
   const like = similar.map(({ text }) => text);
+  if (like.length === 0 && !isEmpty) return undefined;
   const meant = like.length === 0 ? "" : ` Similar: ${quoteAll([...new Set(like)])}.`;
-  return `Nothing matches ${quoteAll(missing)}.${meant} Try synonyms; for the newest, leave query empty or give since.`;
+  const advice = " Try synonyms; for the newest, leave query empty or give since.";
+  return `Nothing matches ${quoteAll(missing)}.${meant}${isEmpty ? advice : ""}`;
 }

@@ -14,13 +14,15 @@ const APPLICATION_ID = 0x524d454d;
 /**
  * The search index has one row for each live entity (name and type, under its negative id) and one for each current
  * observation (content, under its id), folded. It does not store these texts ("contentless"), so a row is removed by its
- * id, even if another Node.js version with other Unicode tables folded it. `terms` lists the stems in it.
+ * id, even if another Node.js version with other Unicode tables folded it. What is removed leaves it with later merges, not
+ * at once (`deletemerge`), which would block for 0.3 s. `terms` lists the stems in it.
  */
 export const SEARCH_INDEX = `
 CREATE VIRTUAL TABLE search USING fts5 (
   text, content = '', contentless_delete = 1,
   tokenize = "porter unicode61 remove_diacritics 0 categories 'L* N* Co M*'"
 );
+INSERT INTO search (search, rank) VALUES ('deletemerge', 0);
 CREATE VIRTUAL TABLE terms USING fts5vocab (search, row);
 `;
 
@@ -97,8 +99,9 @@ async function prepareWriter(Sqlite: Sqlite, file: string): Promise<Database | u
     await untilFree(() => db.pragma("journal_mode = WAL"));
     // An acknowledged write survives a power failure (SQLite, "PRAGMA synchronous").
     db.pragma("synchronous = FULL");
-    // Fewer checkpoints make long imports faster, without weakening durability.
-    db.pragma("wal_autocheckpoint = 4000");
+    // The store does checkpoints separately, and a small cache writes pages before the commit, so that none is long.
+    db.pragma("wal_autocheckpoint = 0");
+    db.pragma("cache_size = -2000");
     db.pragma("temp_store = MEMORY");
     // Deleted data is overwritten (SQLite, "PRAGMA secure_delete").
     db.pragma("secure_delete = ON");

@@ -1,3 +1,5 @@
+import { statSync } from "node:fs";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { Line } from "@refmcp/boundary";
 import { loadSqlite } from "@refmcp/sql/native";
 import type { Database } from "better-sqlite3";
@@ -9,6 +11,8 @@ import { indexProblem, rebuildIndex } from "./sqlite-index.ts";
 import type { Store } from "./store.ts";
 import { Writer } from "./writer.ts";
 
+/** A WAL of this size is written back to the file. */
+const MAX_WAL_BYTES = 16_000_000;
 /** Pages of the search index that one step of a merge writes: a few milliseconds. */
 const MERGED_AT_ONCE = 200;
 
@@ -67,6 +71,7 @@ class SqliteStore {
           // The last point at which a cancelled call still has no effect.
           signal?.throwIfAborted();
           connection.db.exec("COMMIT");
+          await this.#checkpoint(connection.db);
           return value;
         });
       },
@@ -164,6 +169,14 @@ class SqliteStore {
         cause,
       });
     }
+  }
+
+  /** Empties a large WAL, in a separate turn of the event loop; if another process is reading, a later write does. */
+  async #checkpoint(db: Database): Promise<void> {
+    const size = statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    if (size < MAX_WAL_BYTES) return;
+    await nextTurn();
+    db.pragma("wal_checkpoint(TRUNCATE)");
   }
 
   /** Rebuilds the search index. @returns whether the file is writable */

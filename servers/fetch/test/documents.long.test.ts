@@ -1,2 +1,0 @@
-// Presentations, OpenDocument and EPUB, too.
-import "./documents.test.ts";
