@@ -15,6 +15,6 @@ export const rowsOf = <Row>(rows: readonly Row[], first: number): readonly Row[]
   isLong ? rows : rows.slice(0, first);
 
 /** A test that only the long run has. */
-export const itLong = (name: string, test: () => void | Promise<void>): void => {
-  if (isLong) it(name, test);
+export const itLong = (name: string, test: () => void | Promise<void>, ms?: number): void => {
+  if (isLong) it(name, test, ms);
 };

@@ -89,9 +89,10 @@ const { stdout: entry, stderr: where } = await promisify(execFile)(process.execP
   "--print-config",
   "claude-desktop",
 ]);
-const { HOST_NAMES } = await importSource("packages/refmcp/src/hosts/host-names.ts");
+const { HOST_NAMES } = await importSource("packages/refmcp/src/hosts/hosts.ts");
 print(`
-${bold("Use it:")} connect the assistants on this computer with a folder. Each change is shown before it is written.
+${bold("Use it:")} connect the assistants on this computer. Each entry is shown before it is written, and started afterwards. Where an
+assistant reports the open project, the servers work in that; elsewhere in the folder that you name.
 
   node ${bin} setup ~/my-project
 

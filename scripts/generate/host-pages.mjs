@@ -2,11 +2,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../lib/setup.mjs";
-import { exampleOf, hostEntries, installLinks, printCommand, withSameText } from "./launch.mjs";
+import { importSource } from "../lib/sources.mjs";
+import {
+  exampleOf,
+  hostEntries,
+  installLinks,
+  launchOf,
+  printCommand,
+  withSameText,
+} from "./launch.mjs";
 import { code, fenced, listed, table } from "./markdown.mjs";
 
 /** @import { Server, State } from "./surface.mjs" */
-/** @typedef {import("../../packages/refmcp/src/hosts/host-entry.ts").HostEntry} HostEntry */
+/** @import { Host, ShownEntry } from "./launch.mjs" */
 /** @typedef {{ protocolVersion: string, capabilities: Record<string, Record<string, unknown>> }} Opening */
 /** @typedef {{ host: string, version: string, note?: string, opening: string[] }} Recording */
 
@@ -20,38 +28,40 @@ const FROM_A_CLONE = "[Start](../README.md#start) shows how to get and build the
  */
 export async function hostParts(servers, state) {
   const example = exampleOf(servers);
-  const entries = await hostEntries(example, state);
+  const entries = await hostEntries(launchOf(example, state));
   const links = await installLinks(example, state);
+  const { placesOn, restartOf } = await importSource("packages/refmcp/src/hosts/entry.ts");
   return {
     start: [
       ...(state.published ? [] : [FROM_A_CLONE]),
       "A host, the program that runs the assistant, starts a server by an entry. Let `refmcp` print it, with the server and the options you want:",
       fenced("sh", printCommand(example, "vscode", state, ["--read-only"])),
-      `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ host }) => code(host)))}. ${code("json")} is the common form for any other host, which a server alone also prints, with ${code("--print-config")}.`,
+      `It prints exactly what to paste, and on stderr where it goes. The hosts are ${listed(entries.map(({ id }) => code(id)))}. ${code("json")} is the common form for any other host, which a server alone also prints, with ${code("--print-config")}.`,
     ].join("\n\n"),
     places: table(
-      ["Host", "For a project", "For all projects", "Format", "Checked"],
-      entries.map((entry) => [
-        `[${entry.title}](${entry.documentation})`,
-        places(entry, "project"),
-        places(entry, "user"),
-        entry.format.toUpperCase(),
-        entry.checked,
+      ["Host", "For all projects", "For a project", "Open project", "Searches tools", "Checked"],
+      entries.map(({ host }) => [
+        `[${host.title}](${host.source[0]})`,
+        placesOf(host, placesOn),
+        host.project === undefined ? "" : code(host.project),
+        host.does?.includes("roots") ? "yes" : "",
+        host.does?.includes("search") ? "yes" : "",
+        host.source[1],
       ]),
     ),
     abilities: abilities(entries),
     entries: withSameText(entries)
-      .map((group) => section(group, links))
+      .map((group) => section(group, links, restartOf))
       .join("\n\n"),
   };
 }
 
-/** What each host declared to a server, in the latest recording of its first messages. @param {HostEntry[]} entries */
+/** What each host declared to a server, in the latest recording of its first messages. @param {ShownEntry[]} entries */
 function abilities(entries) {
   /** @type {Recording[]} */
   const recorded = JSON.parse(readFileSync(join(ROOT, "test", "hosts", "openings.json"), "utf8"));
-  const rows = entries.flatMap(({ host, title }) => {
-    const recordings = recorded.filter((recording) => recording.host === host);
+  const rows = entries.flatMap(({ id, host: { title } }) => {
+    const recordings = recorded.filter((recording) => recording.host === id);
     const latest = recordings.at(-1);
     if (latest === undefined) return [];
     /** @type {{ method: string, params: Opening }[][]} */
@@ -85,40 +95,40 @@ function abilities(entries) {
   );
 }
 
-/** @param {HostEntry} entry @param {"project" | "user"} scope */
-function places({ places, dialog }, scope) {
-  const written = places
-    .filter((place) => place.scope === scope && place.alternative !== true)
-    .map(({ platform, path, installation }) => {
-      const of = installation === undefined ? platform : `${platform}, ${installation}`;
-      return platform === "any" ? code(path) : `${of}: ${code(path)}`;
-    });
-  return written.length === 0 && scope === "user" ? (dialog ?? "") : written.join("<br>");
+/** @param {Host} host @param {(host: Host, platform: NodeJS.Platform) => string[]} placesOn */
+function placesOf(host, placesOn) {
+  const systems = { Linux: "linux", macOS: "darwin", Windows: "win32" };
+  const written = Object.entries(systems).map(([name, platform]) => {
+    const places = placesOn(host, /** @type {NodeJS.Platform} */ (platform));
+    return { name, text: places.map(code).join(" or ") };
+  });
+  const texts = [...new Set(written.map(({ text }) => text))];
+  return texts
+    .map((same) => {
+      const names = written.filter(({ text }) => text === same).map(({ name }) => name);
+      return texts.length === 1 ? same : `${names.join(", ")}: ${same}`;
+    })
+    .join("<br>");
 }
 
 /**
  * For all hosts that take the same entry.
  *
- * @param {[HostEntry, ...HostEntry[]]} group @param {Record<string, string | undefined>} links
+ * @param {[ShownEntry, ...ShownEntry[]]} group
+ * @param {Record<string, string>} links
+ * @param {(host: Host) => string} restartOf
  */
-function section(group, links) {
-  const [{ format, text, windowsText }] = group;
-  const more = group.flatMap(({ host, title, shellCommand, restart, notes, windowsNotes }) => {
+function section(group, links, restartOf) {
+  const [{ format, text }] = group;
+  const more = group.map(({ id, host, command }) => {
     const said = [
-      ...(shellCommand === undefined ? [] : [`Or run ${code(shellCommand)}.`]),
-      ...(links[host] === undefined ? [] : [`Or open [this link](${links[host]}).`]),
-      restart,
-      ...notes,
-      ...windowsNotes.map((note) => `On Windows: ${note}`),
+      ...(command === undefined ? [] : [`Or run ${code(command)}.`]),
+      ...(links[id] === undefined ? [] : [`Or open [this link](${links[id]}).`]),
+      restartOf(host),
+      ...[host.note ?? []].flat(),
     ];
-    return said.length === 0 ? [] : [`- **${title}.** ${said.join(" ")}`];
+    return `- **${host.title}.** ${said.join(" ")}`;
   });
-  return [
-    `### ${listed(group.map(({ title }) => title))}`,
-    fenced(format, text),
-    ...(windowsText === undefined
-      ? []
-      : ["<details><summary>On Windows</summary>", fenced(format, windowsText), "</details>"]),
-    ...(more.length === 0 ? [] : [more.join("\n")]),
-  ].join("\n\n");
+  const titles = listed(group.map(({ host }) => host.title));
+  return [`### ${titles}`, fenced(format, text), more.join("\n")].join("\n\n");
 }

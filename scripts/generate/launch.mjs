@@ -1,19 +1,22 @@
-// How hosts start a server, (`refmcp --print-config HOST` prints the same).
+// How hosts start a server (`refmcp --print-config HOST` prints the same).
 import { importSource } from "../lib/sources.mjs";
 
 /** @import { Server, State } from "./surface.mjs" */
-/** @typedef {import("../../packages/refmcp/src/hosts/host-entry.ts").HostEntry} HostEntry */
+/** @typedef {import("../../packages/refmcp/src/hosts/hosts.ts").Host} Host */
+/** @typedef {import("../../packages/refmcp/src/hosts/entry.ts").ServerLaunch} ServerLaunch */
+/** @typedef {{ id: string, host: Host, format: string, text: string, command: string | undefined }} ShownEntry */
 /** @typedef {Server["options"][number]} Option */
 /** @typedef {Record<string, (option: Option) => string>} Placeholders by type of option; `project` for a directory */
 
+const PROJECT = "/path/to/your/project";
 /** A placeholder for the user's own value in a shown entry. @type {Placeholders} */
 const SHOWN = {
-  project: () => "/path/to/your/project",
+  project: () => PROJECT,
   directory: () => "/path/to/your/folder",
   file: () => "/path/to/your/file",
 };
 /** The variable that VS Code and Cursor replace with the open folder. */
-export const openFolder = () => "$" + "{workspaceFolder}";
+const openFolder = () => "$" + "{workspaceFolder}";
 /** An entry that is installed with one click cannot be edited first. @type {Placeholders} */
 const IN_VSCODE = {
   project: openFolder,
@@ -54,47 +57,40 @@ const questionOf = ({ form, description }) => (form ? `${form.title}: ${form.hel
 /** REFMCP_SQLITE_DB_PATH → refmcp-sqlite-db-path @param {Option} option */
 const inputName = ({ variables: [name = ""] }) => name.toLowerCase().replaceAll("_", "-");
 
-/**
- * What core needs to know to make a host's entry.
- *
- * @param {Server} server
- * @param {State} state not published: the entry starts a clone
- */
-export function launchOf(server, { published }) {
-  const secrets = server.options.filter(({ ask, type }) => ask && type === "secret");
-  return {
-    serverKey: server.name,
-    packageName: server.packageName,
-    args: exampleArguments(server),
-    env: secrets.map((option) => ({
-      name: option.variables[0] ?? "",
-      secret: true,
-      description: questionOf(option),
-    })),
-    ...(!published && {
-      command: { command: "/path/to/node", args: [`/path/to/refmcp/${binOf(server)}`] },
-    }),
-  };
-}
+/** @param {Pick<Server, "options">} server */
+const secretOptions = ({ options }) => options.filter(({ ask, type }) => ask && type === "secret");
 
 /**
- * The same for the package that has all servers.
+ * What an entry for a server starts: the package, or, if it is not published, a clone.
  *
+ * @param {{ name: string, packageName: string }} server
+ * @param {string} bin what node runs in a clone, from its root
+ * @param {string[]} args
  * @param {State} state
- * @param {string} [directory]
  */
-export function allServers({ published }, directory = "/path/to/your/project") {
+function startOf({ packageName }, bin, args, { published }) {
+  return published
+    ? { command: "npx", args: ["-y", packageName, ...args] }
+    : { command: "/path/to/node", args: [`/path/to/refmcp/${bin}`, ...args] };
+}
+
+/** @param {Server} server @param {State} state @param {Placeholders} [values] @returns {ServerLaunch} */
+export function launchOf(server, state, values) {
+  const env = secretOptions(server).map(({ variables: [name = ""] }) => ({ name, secret: true }));
+  const args = exampleArguments(server, values);
+  return { name: server.name, start: startOf(server, binOf(server), args, state), env };
+}
+
+/** The same for the package that has all servers. @param {State} state @returns {ServerLaunch} */
+export function allServers(state) {
+  const refmcp = { name: "refmcp", packageName: "refmcp" };
   return {
-    serverKey: "refmcp",
-    packageName: "refmcp",
-    args: [directory],
-    ...(!published && {
-      command: { command: "/path/to/node", args: ["/path/to/refmcp/packages/refmcp/dist/bin.js"] },
-    }),
+    name: "refmcp",
+    start: startOf(refmcp, "packages/refmcp/dist/bin.js", [PROJECT], state),
   };
 }
 
-/** What node runs in a clone, from its root. @param {Server} server */
+/** What node runs in a clone, from its root. @param {Pick<Server, "name">} server */
 const binOf = ({ name }) => `servers/${name}/dist/bin.js`;
 
 /**
@@ -116,19 +112,32 @@ export function exampleOf(servers) {
   return example;
 }
 
-/** The entry of a server for each host that has a name, in their order. @type {(server: Server, state: State) => Promise<[HostEntry, ...HostEntry[]]>} */
-export async function hostEntries(server, state) {
-  const { hostEntry } = await importSource("packages/refmcp/src/hosts/host-entry.ts");
-  const { HOST_NAMES } = await importSource("packages/refmcp/src/hosts/host-names.ts");
-  return HOST_NAMES.filter((/** @type {HostEntry["host"]} */ host) => host !== "json").map(
-    (/** @type {HostEntry["host"]} */ host) => hostEntry(host, launchOf(server, state)),
-  );
+/**
+ * The entry for each host that has a name, in their order. That of a host that reports the open project has no directory.
+ *
+ * @param {ServerLaunch} launch
+ * @returns {Promise<[ShownEntry, ...ShownEntry[]]>}
+ */
+export async function hostEntries(launch) {
+  const { HOSTS } = await importSource("packages/refmcp/src/hosts/hosts.ts");
+  const entries = await importSource("packages/refmcp/src/hosts/entry.ts");
+  const { name, env } = launch;
+  const named = Object.entries(HOSTS).filter(([id]) => id !== "json");
+  const shown = named.map(([id, /** @type {Host} */ host]) => {
+    const isShown = (/** @type {string} */ word) =>
+      word !== PROJECT || host.does?.includes("roots") !== true;
+    const start = { ...launch.start, args: launch.start.args.filter(isShown) };
+    const text = entries.fileText(host, name, entries.entryOf(host, { name, env, start }));
+    const command = entries.shellCommand(host, { name, env, start });
+    return { id, host, format: host.format ?? "json", text, command };
+  });
+  return /** @type {[ShownEntry, ...ShownEntry[]]} */ (shown);
 }
 
 /**
- * Host entries in groups that have the same text, in the order of their first.
+ * Entries in groups that have the same text, in the order of their first.
  *
- * @type {(entries: HostEntry[]) => [HostEntry, ...HostEntry[]][]}
+ * @type {(entries: ShownEntry[]) => [ShownEntry, ...ShownEntry[]][]}
  */
 export function withSameText(entries) {
   const texts = new Set(entries.map(({ text }) => text));
@@ -139,28 +148,42 @@ export function withSameText(entries) {
 }
 
 /**
- * The links that install a published server with one click, by host. Only VS Code asks for a file, and only it and Cursor
- * know the open folder, so the others have none for a server that needs one.
+ * The links that install a published server in VS Code and Cursor with one click, in the open folder. Only VS Code asks
+ * for a file and for secrets.
  *
  * @param {Server} server
  * @param {State} state
- * @returns {Promise<Record<string, string | undefined>>}
+ * @returns {Promise<Record<string, string>>}
  */
-export async function installLinks(server, { published }) {
-  if (!published) return {};
-  const { installLink } = await importSource("packages/refmcp/src/hosts/host-entry.ts");
+export async function installLinks(server, state) {
+  if (!state.published) return {};
   const files = ownOptions(server).filter(({ type }) => type === "file");
-  const inputs = files.map((option) => ({
+  const secrets = secretOptions(server);
+  const inputs = [...files, ...secrets].map((option) => ({
+    type: "promptString",
     id: inputName(option),
     description: questionOf(option),
+    ...(option.type === "secret" && { password: true }),
   }));
-  const launch = { ...launchOf(server, { published }), args: exampleArguments(server, IN_VSCODE) };
+  const { start } = launchOf(server, state, IN_VSCODE);
+  /** @param {(option: Option) => string} reference */
+  const entryWith = (reference) => {
+    const env = Object.fromEntries(
+      secrets.map((option) => [option.variables[0], reference(option)]),
+    );
+    return JSON.stringify({ ...start, ...(secrets.length > 0 && { env }) });
+  };
+  const asked = inputs.length === 0 ? "" : `&inputs=${queryValue(JSON.stringify(inputs))}`;
+  const inVscode = queryValue(entryWith((option) => `\${input:${inputName(option)}}`));
+  const inCursor = entryWith(({ variables: [name = ""] }) => `\${env:${name}}`);
+  const base64 = queryValue(Buffer.from(inCursor).toString("base64"));
   return {
-    vscode: installLink("vscode", { ...launch, inputs }),
-    ...(files.length === 0 && { cursor: installLink("cursor", launch) }),
-    ...(launch.args.length === 0 && {
-      goose: installLink("goose", launch),
-      "lm-studio": installLink("lm-studio", launch),
+    vscode: `https://insiders.vscode.dev/redirect/mcp/install?name=${server.name}${asked}&config=${inVscode}`,
+    ...(files.length === 0 && {
+      cursor: `https://cursor.com/en/install-mcp?name=${server.name}&config=${base64}`,
     }),
   };
 }
+
+/** Encodes a value for a link, including parentheses, which would end a link in Markdown. @param {string} text */
+const queryValue = (text) => encodeURIComponent(text).replaceAll("(", "%28").replaceAll(")", "%29");

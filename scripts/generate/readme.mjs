@@ -8,7 +8,7 @@ import {
   exampleOf,
   hostEntries,
   installLinks,
-  openFolder,
+  launchOf,
   printCommand,
 } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
@@ -59,14 +59,14 @@ async function safetyParts({ folder }) {
 async function languageParts({ folder, name }) {
   const file = "src/browser/language/help.ts";
   if (!existsSync(join(folder, file))) return {};
-  /** @type {{ TABLES: Record<string, [string, string[]][]> }} */
+  /** @type {{ TABLES: Record<string, string[][]> }} */
   const { TABLES } = await importSource(`servers/${name}/${file}`);
   /** @param {string} text */
   const quoted = (text) => (text.includes("`") ? `\`\` ${text} \`\`` : code(text));
-  const tables = Object.entries(TABLES).map(([title, topics]) =>
+  const tables = Object.entries(TABLES).map(([title, rows]) =>
     table(
-      [`${title.charAt(0).toUpperCase()}${title.slice(1)}`, "Examples"],
-      topics.map(([topic, examples]) => [topic, examples.map(quoted).join(" · ")]),
+      [`${title.charAt(0).toUpperCase()}${title.slice(1)}`],
+      rows.map((examples) => [examples.map(quoted).join(" · ")]),
     ),
   );
   return { language: tables.join("\n\n") };
@@ -85,7 +85,7 @@ export async function rootParts(servers, state) {
 function startPart(example, state) {
   const setup = `${state.published ? "npx -y refmcp" : "node packages/refmcp/dist/bin.js"} setup ~/my-project`;
   const result =
-    "It finds the assistants on this computer, shows what it would change in each configuration, asks, writes it, starts the servers as that assistant does, and reports the result. `--undo` restores what was there before.";
+    "It finds the assistants on this computer, shows the entry for each one's configuration, asks, writes it, starts it, and reports the result. An assistant that reports the open project works there; the others may use the folder that you name. `--undo` removes the entries again.";
   if (state.published) return [`${NEEDS}.`, fenced("sh", setup), result].join("\n\n");
   return [
     `${NOT_YET} the servers from a clone. ${NEEDS}, npm and git.`,
@@ -96,46 +96,37 @@ function startPart(example, state) {
 }
 
 /** The hosts that most people use, in the README; docs/hosts.md has all. */
-const README_HOSTS = [
-  "claude-code",
-  "claude-desktop",
-  "cursor",
-  "vscode",
-  "codex",
-  "gemini",
-  "copilot-cli",
-  "zed",
-  "opencode",
-  "goose",
-];
+const README_HOSTS = ["claude-code", "claude-desktop", "vscode", "cursor"];
 
 /** A folded block for each host that most people use, with the entry that has all servers. @param {State} state */
 async function hostsPart(state) {
-  const { HOST_NAMES } = await importSource("packages/refmcp/src/hosts/host-names.ts");
-  const { hostEntry, installLink } = await importSource("packages/refmcp/src/hosts/host-entry.ts");
-  const blocks = README_HOSTS.flatMap((host) => {
-    /** @type {import("../../packages/refmcp/src/hosts/host-entry.ts").HostEntry} */
-    const { title, format, text, places, shellCommand } = hostEntry(host, allServers(state));
-    const link = ["vscode", "cursor"].includes(host)
-      ? installLink(host, allServers(state, openFolder()))
-      : undefined;
-    const written = places
-      .filter(({ alternative }) => alternative !== true)
-      .map(({ path, platform }) =>
-        platform === "any" ? code(path) : `${code(path)} (${platform})`,
-      );
+  const { placesOn } = await importSource("packages/refmcp/src/hosts/entry.ts");
+  const entries = await hostEntries(allServers(state));
+  const blocks = README_HOSTS.flatMap((id) => {
+    const shown = entries.find((entry) => entry.id === id);
+    if (shown === undefined) throw new Error(`There is no host ${id}.`);
+    const { host, format, text, command } = shown;
+    const systems = { Linux: "linux", macOS: "darwin", Windows: "win32" };
+    const places = Object.entries(systems).map(([name, system]) => [
+      placesOn(host, system)[0],
+      name,
+    ]);
+    const file = places[0]?.[0] ?? "";
+    const written =
+      new Set(places.slice(0, 2).map(([place]) => place)).size === 1
+        ? code(file)
+        : places.map(([place, name]) => `${code(place)} (${name})`).join(", ");
     return [
-      `<details><summary><b>${title}</b></summary>`,
-      ...(link === undefined || !state.published ? [] : [`[Install with one click](${link}), or:`]),
-      ...(shellCommand === undefined ? [] : [fenced("sh", shellCommand), "Or in the file:"]),
-      written.join(", "),
+      `<details><summary><b>${host.title}</b></summary>`,
+      ...(command === undefined ? [] : [fenced("sh", command), "Or in the file:"]),
+      written,
       fenced(format, text),
       "</details>",
     ];
   });
   return [
     ...blocks,
-    `[docs/hosts.md](docs/hosts.md) has all ${HOST_NAMES.length - 1} hosts, with every place of their files on macOS, Linux and Windows, and [the plugin](docs/hosts.md#plugin), which brings the skills too.`,
+    `[docs/hosts.md](docs/hosts.md) has all ${entries.length} hosts, with the places of their files on macOS, Linux and Windows, and [the plugin](docs/hosts.md#plugin), which brings the skills too.`,
   ].join("\n\n");
 }
 
@@ -193,10 +184,9 @@ async function installList(servers, state) {
   /** @type {string[]} */
   const targets = [];
   for (const server of servers) {
-    const links = Object.entries(await installLinks(server, state)).flatMap(([host, link]) => {
-      if (link === undefined) return [];
+    const links = Object.entries(await installLinks(server, state)).map(([host, link]) => {
       targets.push(`[${server.name}-${host}]: ${link}`);
-      return [`[${LINKED[host] ?? host}][${server.name}-${host}]`];
+      return `[${LINKED[host] ?? host}][${server.name}-${host}]`;
     });
     if (links.length > 0) items.push(`- ${server.name}: ${links.join(" · ")}`);
   }
@@ -204,17 +194,11 @@ async function installList(servers, state) {
 }
 
 /** The hosts that install a server from a link. @type {Record<string, string>} */
-const LINKED = {
-  vscode: "VS Code",
-  cursor: "Cursor",
-  goose: "Goose",
-  "lm-studio": "LM Studio",
-};
+const LINKED = { vscode: "VS Code", cursor: "Cursor" };
 
-/** @type {(links: Record<string, string | undefined>, between: string) => string} */
+/** @type {(links: Record<string, string>, between: string) => string} */
 function linksText(links, between) {
   return Object.entries(links)
-    .filter(([, link]) => link !== undefined)
     .map(([host, link]) => `[Install in ${LINKED[host] ?? host}](${link})`)
     .join(between);
 }
@@ -222,12 +206,12 @@ function linksText(links, between) {
 /** How to start an unpublished server. @param {Server} server */
 async function clonePart(server) {
   const state = { published: false };
-  const [{ host, title, format, text }] = await hostEntries(server, state);
+  const [{ id, host, format, text }] = await hostEntries(launchOf(server, state));
   return [
     "[Start](../../README.md#start) shows how to get and build the servers. Then paste this entry, with the paths of your machine, into your host's configuration:",
     fenced(format, text),
-    `This prints it with the paths of your machine, and where it goes in ${title}:`,
-    fenced("sh", printCommand(server, host, state)),
+    `This prints it with the paths of your machine, and where it goes in ${host.title}:`,
+    fenced("sh", printCommand(server, id, state)),
     "[Hosts](../../docs/hosts.md) has the names to use for other hosts, and where each of them keeps its configuration.",
   ].join("\n\n");
 }
@@ -235,15 +219,15 @@ async function clonePart(server) {
 /** @param {Server} server */
 async function installPart(server) {
   const state = { published: true };
-  const [first, ...others] = await hostEntries(server, state);
-  const commands = [first, ...others].flatMap(({ shellCommand }) => shellCommand ?? []);
+  const [first, ...others] = await hostEntries(launchOf(server, state));
+  const commands = others.flatMap(({ command }) => command ?? []);
   return [
     linksText(await installLinks(server, state), " · "),
     `Or paste this into your host's configuration. ${NEEDS}.`,
     fenced(first.format, first.text),
     "Or from a shell:",
     fenced("sh", commands.join("\n")),
-    `${code(printCommand(server, "HOST", state))} prints the entry for your host. [Hosts](../../docs/hosts.md) has their names, where the entry goes, and what Windows needs instead of ${code("npx")}.`,
+    `${code(printCommand(server, "HOST", state))} prints the entry for your host. [Hosts](../../docs/hosts.md) has their names, and where the entry goes.`,
   ].join("\n\n");
 }
 

@@ -77,7 +77,8 @@ export async function demo({ folder, root, say, check, skip, connect }) {
     { before: lost, recovery: /^[0-9a-f]{40}/ },
   );
   check("the question names the commit that is lost", asked.at(-1)?.includes(message) === true);
-  await next.call("git_list_refs", { kind: "recovery" }, { refs: [{ commit: lost.slice(0, 10) }] });
+  const kept = run(project, "reflog", "--format=%H", "refs/refmcp/recovery");
+  check("the commit is kept for recovery", kept.includes(lost));
   await next.close();
 }
 

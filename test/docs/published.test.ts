@@ -72,7 +72,7 @@ describe.each(PAGES)("%s", (page) => {
   });
 
   it("runs nothing from npm before it is published", () => {
-    expect(unpublished).not.toMatch(/npx -y @?refmcp|"-y", "@?refmcp|npm i(nstall)? @?refmcp/);
+    expect(unpublished).not.toMatch(/npx -y @?refmcp|"-y",\s*"@?refmcp|npm i(nstall)? @?refmcp/);
     expect(unpublished.match(LINKS)).toBeNull();
   });
 
@@ -99,7 +99,9 @@ describe.each(PAGES)("%s", (page) => {
     expect(published).not.toContain("/path/to/refmcp");
     expect(published).not.toContain("git clone");
     const isRoot = page === "README.md";
-    expect(published).toContain(`"args": ["-y", "${isRoot ? "refmcp" : "@refmcp/server-"}`);
+    expect(published.replaceAll(/\s+/g, "")).toContain(
+      `"args":["-y","${isRoot ? "refmcp" : "@refmcp/server-"}`,
+    );
     expect(published).toMatch(
       isRoot ? /^npx -y refmcp setup /m : /npx -y refmcp [a-z]+ .*--print-config/,
     );

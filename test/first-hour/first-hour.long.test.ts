@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import { isAbsolute, join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
@@ -206,26 +206,6 @@ describe("npm start explains problems", () => {
     expect(without.stdout).toMatch(/^ {2}→ fetch \{"url"/m);
     expect(seen.stdout).not.toContain("→");
     expectNoNoise(without);
-  });
-
-  it("if a demo's import fails: expected, actual, exit code 1", {
-    timeout: LONG,
-  }, async () => {
-    const demo = join(person.clone.root, "servers", "postgres", "demo.mjs");
-    const text = await readFile(demo, "utf8");
-    expect(text).toContain("Mars,2,");
-    await writeFile(demo, text.replace("Mars,2,", "Mars,two,"));
-    const failed = await person.run("npm", ["start", "--", "postgres", "fetch"]);
-    await writeFile(demo, text);
-    expect(failed.code, failed.stdout).toBe(1);
-    const [line, call, expected, got] = linesOf(failed, "postgres");
-    expect(line).toMatch(/^✗ postgres: /);
-    expect(call).toMatch(/^ {4}postgres: pg_import_csv \{"path":"planets\.csv"/);
-    expect(expected).toBe("    expected an answer: { rows: 3 }");
-    expect(got).toMatch(/^ {4}got {6}\S/);
-    expect(linesOf(failed, "fetch")[0]).toMatch(/^✓ fetch: /);
-    expect(failed.stdout).toMatch(/^✗ 1 demo passed, 1 failed \(postgres\): /m);
-    expectNoNoise(failed);
   });
 
   it("for a name that is not a server", { timeout: LONG }, async () => {

@@ -57,60 +57,15 @@ function withTextValues(call: Fields): Fields {
   );
 }
 
-describe("a tool that hosts cannot handle", () => {
-  const tool = (inputSchema: Fields, name = "a_tool"): HostTool => ({
-    name,
-    description: "It.",
-    inputSchema,
+it("a tool that hosts cannot handle is detected", () => {
+  const inputSchema = { type: "object", properties: { a: { type: "array" } } };
+  const bad = { name: `a_${"very_".repeat(12)}long_name`, description: "It.", inputSchema };
+  const harmed = FILTERS.filter(({ apply }) => {
+    try {
+      return !apply("server", bad).name.endsWith(bad.name);
+    } catch {
+      return true;
+    }
   });
-  const object = (properties: Fields, more: Fields = {}): Fields => ({
-    type: "object",
-    properties,
-    ...more,
-  });
-  const BAD: readonly { what: string; tool: HostTool; hosts: readonly string[] }[] = [
-    {
-      what: "a union at the top",
-      tool: tool(
-        object({ a: { type: "string" } }, { anyOf: [{ type: "object", required: ["a"] }] }),
-      ),
-      hosts: ["Claude Desktop", "VS Code with GPT-4", "VS Code with Gemini"],
-    },
-    {
-      what: "an array without items",
-      tool: tool(object({ a: { type: "array" } })),
-      hosts: ["VS Code with GPT-4"],
-    },
-    { what: "no type", tool: tool(object({ a: { description: "x" } })), hosts: ["Codex"] },
-    {
-      what: "a nullable",
-      tool: tool(object({ a: { type: ["string", "null"] } })),
-      hosts: ["VS Code with Gemini"],
-    },
-    {
-      what: "a long name",
-      tool: tool(object({}), `a_${"very_".repeat(12)}long_name`),
-      hosts: ["Claude Desktop", "VS Code with GPT-4", "VS Code with Gemini", "Cursor", "Codex"],
-    },
-    {
-      what: "a long description of a property",
-      tool: tool(object({ a: { type: "string", description: "x".repeat(2000) } })),
-      hosts: ["VS Code with GPT-4"],
-    },
-  ];
-
-  it.each(BAD)("is detected: $what", ({ tool: bad, hosts }) => {
-    const harmed = FILTERS.filter(({ apply }) => {
-      try {
-        const seen = apply("server", bad);
-        const same =
-          JSON.stringify(meaningOf(seen.inputSchema)) ===
-          JSON.stringify(meaningOf(bad.inputSchema));
-        return !same || !seen.name.endsWith(bad.name) || !ajv.validateSchema(seen.inputSchema);
-      } catch {
-        return true;
-      }
-    });
-    expect(harmed.map(({ host }) => host)).toEqual(hosts);
-  });
+  expect(harmed).toEqual(FILTERS);
 });

@@ -1,19 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Answerer, CAPABILITIES, likelyAnswer } from "./client.ts";
+import { type Answerer, likelyAnswer } from "./client.ts";
 import { conversation } from "./conversation.ts";
 import { probeLauncher } from "./probe.ts";
 import { Recorder } from "./recorder.ts";
 import { type Fields, fieldsAt, listAt, MODERN, REVISIONS } from "./revisions.ts";
 
 const launch = probeLauncher();
-
-/** The capabilities of all revisions together, as a client would declare them that always declares everything. */
-const EVERYTHING = {
-  ...CAPABILITIES["2025-11-25"],
-  sampling: { tools: {}, context: {} },
-  experimental: {},
-};
-/** The revision that introduced tools for the client's model. */
 
 /** Each kind of question, the tool that asks it, and the revision that introduced it. */
 const QUESTIONS = [
@@ -88,103 +80,6 @@ describe.each(REVISIONS)("%s, questions to the client", (revision) => {
     expect(JSON.parse(String(block?.text))).toEqual(roots);
   });
 });
-
-describe.each(REVISIONS)("%s, questions that the client cannot answer", (revision) => {
-  /** Calls tools on a separate connection, on which every line must be valid; whether each did its work. */
-  async function ask(capabilities: Fields, ...tools: string[]): Promise<boolean[]> {
-    const recorder = new Recorder(launch(), revision, { capabilities });
-    await recorder.open();
-    const did: boolean[] = [];
-    for (const name of tools) {
-      did.push(
-        didWork(fieldsAt(await recorder.complete("tools/call", { name, arguments: {} }), "result")),
-      );
-    }
-    await recorder.alive();
-    expect(await recorder.finish()).toEqual([]);
-    return did;
-  }
-  const none = (tools: readonly string[]) => tools.map(() => false);
-
-  it("are not asked if the client declared nothing", async () => {
-    const tools = QUESTIONS.map(({ tool }) => tool);
-    expect(await ask({}, ...tools)).toEqual(none(tools));
-  });
-
-  it("are not asked if the revision does not have them, whatever the client declares", async () => {
-    // A client may declare what its newest revision has; the negotiated one counts.
-    const tools: string[] = QUESTIONS.filter(({ first }) => revision < first).map(
-      ({ tool }) => tool,
-    );
-    expect(await ask(EVERYTHING, ...tools)).toEqual(none(tools));
-  });
-
-  it("are not asked if the client declared only another kind", async () => {
-    expect(await ask({ elicitation: { form: {} } }, "probe_visit")).toEqual([false]);
-    expect(await ask({ elicitation: { url: {} } }, "probe_form", "probe_wipe")).toEqual([
-      false,
-      false,
-    ]);
-  });
-});
-
-describe.each(REVISIONS.filter((revision) => revision !== MODERN))(
-  "%s, requests of the server",
-  (revision) => {
-    it("are answered with an error by some clients, and never by others", async () => {
-      const errors = new Recorder(launch("--toolsets", "all"), revision, {
-        answer: () => undefined,
-      });
-      await errors.open();
-      const question = errors.find(({ method }) => method === "sampling/createMessage");
-      const reply = errors.request("tools/call", { name: "probe_sample", arguments: {} });
-      // The tool first waits for the roots, which this client never sends.
-      const roots = await errors.find(({ method }) => method === "roots/list");
-      errors.write(
-        JSON.stringify({
-          jsonrpc: "2.0",
-          id: roots.id,
-          error: { code: -32601, message: "No roots." },
-        }),
-      );
-      const { id } = await question;
-      errors.write(
-        JSON.stringify({ jsonrpc: "2.0", id, error: { code: -1, message: "The user said no." } }),
-      );
-      expect(fieldsAt(await reply, "result").isError ?? "error" in (await reply)).toBe(true);
-      await errors.alive();
-      expect(await errors.finish()).toEqual([]);
-    });
-
-    it("end with the call that asked", async () => {
-      const silent: Answerer = (method, params) =>
-        method === "sampling/createMessage" ? undefined : likelyAnswer(method, params);
-      const recorder = new Recorder(launch("--toolsets", "all"), revision, { answer: silent });
-      await recorder.open();
-      const call = recorder.message("tools/call", { name: "probe_sample", arguments: {} });
-      recorder.expect(call);
-      recorder.write(JSON.stringify(call));
-      await recorder.find(({ method }) => method === "sampling/createMessage");
-      recorder.notify("notifications/cancelled", { requestId: call.id, reason: "Too slow." });
-      await recorder.alive();
-      expect(
-        recorder.messages.filter(({ id, method }) => id === call.id && method === undefined),
-      ).toEqual([]);
-      expect(await recorder.finish()).toEqual([]);
-    });
-
-    it("are made again when the roots change", async () => {
-      const recorder = new Recorder(launch("--toolsets", "all"), revision);
-      await recorder.open();
-      const first = await recorder.find(({ method }) => method === "roots/list");
-      const second = recorder.next(({ method }) => method === "roots/list");
-      recorder.notify("notifications/roots/list_changed");
-      expect((await second).id).not.toBe(first.id);
-      await recorder.alive();
-      expect(await recorder.finish()).toEqual([]);
-    });
-  },
-);
 
 describe("2026-07-28, the state of a question", () => {
   const call = { name: "probe_wipe", arguments: {} };

@@ -73,7 +73,7 @@ export function layoutProblems(folder: string): string[] {
       : [
           `src has ${domains.length} folders for the domain (${domains.join(", ")}): put the domain into one, next to tools.`,
         ]),
-    ...toolProblems(join(source, "tools")),
+    ...toolProblems(join(source, "tools"), testsOf(folder)),
     ...filesOf(source).flatMap((file) =>
       sourceProblems(file, readFileSync(join(source, file), "utf8")).map(
         (text) => `src/${file} ${text}`,
@@ -102,8 +102,18 @@ export function nameProblems(folder: string, name: string, known: readonly strin
   });
 }
 
-/** @param folder absent if the server's tools are all in a shared package */
-function toolProblems(folder: string): string[] {
+/** The sources of a server's tests, next to its sources or in its folder of tests. */
+function testsOf(folder: string): string {
+  const files = filesOf(folder).filter((file) => /^(src|test)\/.*\.ts$/.test(file));
+  const tests = files.filter((file) => isTest(file) || file.startsWith("test/"));
+  return tests.map((file) => readFileSync(join(folder, file), "utf8")).join("\n");
+}
+
+/**
+ * @param folder absent if the server's tools are all in a shared package
+ * @param tests the sources of all tests
+ */
+function toolProblems(folder: string, tests: string): string[] {
   if (!existsSync(folder)) return [];
   const tools = filesOf(folder).filter((file) => !isTest(file) && file !== "index.ts");
   if (tools.length === 0) return ["src/tools has no tool: a server has at least one."];
@@ -125,7 +135,10 @@ function toolProblems(folder: string): string[] {
         definitions !== 1,
         `has "export default tool(" ${definitions} times: define one tool in each file.`,
       ],
-      [!existsSync(join(folder, test)), `has no test: write ${test} next to it.`],
+      [
+        !existsSync(join(folder, test)) && !(name !== undefined && tests.includes(name)),
+        `has no test: write ${test} next to it, or call ${name} in another one.`,
+      ],
       [
         subfolder !== undefined && subfolder !== toolset,
         `is in the folder ${subfolder}, but in the toolset ${toolset}: a folder is named for its toolset.`,

@@ -26,7 +26,7 @@ const HOSTILE: Readonly<Record<string, RegExp>> = {
   "leak.txt": /outside the allowed directories|already exists/,
   "leak\\secret.txt": /outside the allowed directories/,
   "file:///C:/%C3%9Cn%C3%AF%20C%C3%B6d%C3%A9/secret.txt": /outside the allowed directories/,
-  "file://server/share/secret.txt": /names the host/,
+  "file://server/share/secret.txt": /a host/,
   CON: /reserved/,
   "NUL.txt": /reserved/,
   "sub\\com1.tar.gz": /reserved/,

@@ -9,35 +9,25 @@ export {
   type WalkedDirectory,
   type WalkedEntry,
 } from "./paths/below.ts";
-export {
-  type ClientRoot,
-  type ConfiguredDirectory,
-  DirectoryAllowlist,
-  type DirectoryAllowlistOptions,
-} from "./paths/directories.ts";
-export { ensureDirectory } from "./paths/ensure-directory.ts";
+export { type ClientRoot, DirectoryAllowlist } from "./paths/directories.ts";
 export { realPathOf } from "./paths/existing.ts";
 export { giveFreeName, moveInto, temporaryName } from "./paths/move.ts";
+export { within } from "./paths/names.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";
 export { createPathGuard, type PathGuard, withHidden } from "./paths/path-guard.ts";
 export {
+  ensureDirectory,
   hiddenAt,
   openStateDirectory,
   stateDirectories,
-  within,
 } from "./paths/state-directory.ts";
-export { copyData, copyTree, removeTree, type TreeEntry } from "./paths/tree.ts";
+export { copyData, copyTree, removeTree } from "./paths/tree.ts";
 export type {
   AllowedDirectories,
-  AllowedDirectory,
-  DirectorySource,
   GuardedDirectory,
   GuardedFile,
   GuardedPlace,
   HiddenPlaces,
-  LinkTarget,
-  ReadHandle,
-  WriteOptions,
 } from "./paths/types.ts";
 export { whileHeld } from "./paths/while-held.ts";
 export { createTemporaryFile } from "./paths/write.ts";

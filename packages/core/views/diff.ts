@@ -14,9 +14,10 @@ interface DiffMeta {
   readonly end: number;
   /** All files of the diff, if this is the first page of several. */
   readonly files?: readonly {
-    readonly name: string;
-    readonly added: number;
-    readonly removed: number;
+    readonly path: string;
+    readonly from?: string;
+    readonly added?: number;
+    readonly deleted?: number;
   }[];
   readonly remark: string;
   readonly cursor?: string;
@@ -67,7 +68,8 @@ export function diffPage(
   };
   const add = (result: ToolResult) => {
     const { patch, files = [], remark, cursor: next } = diffIn(result);
-    for (const { name, added, removed } of files) addEntry(name, added, removed);
+    for (const { path, from, added = 0, deleted = 0 } of files)
+      addEntry(from === undefined ? path : `${from} → ${path}`, added, deleted);
     for (const file of parsePatch(whole(patch))) {
       const name = nameOf(file);
       const { added, removed } = countsIn(file);

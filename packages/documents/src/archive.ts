@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { type Document, DocumentError } from "./document.ts";
 
@@ -43,10 +44,7 @@ export function zipDocument(source: ByteSource): Document {
     count += 1;
     if (entries.length < MAX_ENTRIES) {
       const name = directory.subarray(at + 46, at + 46 + nameLength);
-      entries.push({
-        name: name.toString("utf8"),
-        size: directory.readUInt32LE(at + 24),
-      });
+      entries.push({ name: name.toString("utf8"), size: directory.readUInt32LE(at + 24) });
     }
     at += 46 + nameLength + extraLength + directory.readUInt16LE(at + 32);
   }
@@ -61,7 +59,8 @@ export function zipDocument(source: ByteSource): Document {
 export function gzipDocument(bytes: Uint8Array): Document {
   const text = inflated(bytes);
   if (text.includes(0)) throw new DocumentError("its content is not text");
-  return { label: "gzip-compressed text", parts: [{ name: "", text: text.toString("utf8") }] };
+  const decoder = new TextDecoder(isUtf8(text) ? "utf-8" : "windows-1252");
+  return { label: "gzip-compressed text", parts: [{ name: "", text: decoder.decode(text) }] };
 }
 
 function inflated(bytes: Uint8Array): Buffer {

@@ -14,6 +14,8 @@ export interface Document {
   readonly unit?: string;
   readonly parts: readonly DocumentPart[];
   readonly facts?: DocumentFacts;
+  /** What of it is in no part: `3 pictures`. */
+  readonly notShown?: readonly string[];
 }
 
 /** A document's metadata, as the document gives it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { docx, docxOf, epub, openDocumentFile, pdf, pptx, xlsx, zip } from "../test/testing.ts";
 import { type ByteSource, documentText } from "./index.ts";
-import { type DocumentKind, documentKind, hasSignature, partAt } from "./kinds.ts";
+import { documentKind, hasSignature, partAt } from "./kinds.ts";
 
 const sourceOf = (bytes: Uint8Array): ByteSource => ({
   size: bytes.length,
@@ -76,6 +76,35 @@ describe("office documents", () => {
       'sheet "Year\'s end"',
       'sheet "Empty"',
     ]);
+  });
+
+  it("shows formulas without a cached value, and errors unchanged", async () => {
+    const cells = {
+      A1: 6,
+      A2: '<c r="A2"><f>SUM(A1:A1)</f><v></v></c>',
+      A3: '<c r="A3" t="str"><f>A1&amp;"x"</f></c>',
+      A4: '<c r="A4" t="e"><f>1/0</f><v>#DIV/0!</v></c>',
+      A5: '<c r="A5"><f>A1*2</f><v>12</v></c>',
+    };
+    expect(await textOf("a.xlsx", xlsx({ S: cells }))).toContain(
+      'row\tA\n1\t6\n2\t=SUM(A1:A1)\n3\t=A1&"x"\n4\t#DIV/0!\n5\t12\n',
+    );
+  });
+
+  it.each<[string, Buffer, string]>([
+    [
+      "a.docx",
+      docxOf("", { "word/media/a.png": "", "docProps/thumbnail.jpeg": "" }),
+      "pictures: 1",
+    ],
+    [
+      "a.odt",
+      openDocumentFile("text", "", "", { "Object 1/content.xml": "<a/>" }),
+      "embedded objects: 1",
+    ],
+    ["a.pdf", pdf(["One", ""]), "pages without text, perhaps scanned: 1"],
+  ])("says in the first line what it does not show of %s", async (name, file, what) => {
+    expect((await read(name, file)).summary).toMatch(new RegExp(`; not shown: ${what}$`));
   });
 
   it("reads presentations slide by slide", async () => {
@@ -306,37 +335,4 @@ describe("archives", () => {
     );
     expect(await problem("a.zip", "PK\u0003\u0004 nothing")).toContain("its directory is missing");
   });
-});
-
-it("knows documents by name and signature", () => {
-  const kinds = Object.fromEntries(
-    [
-      "a.docx",
-      "B.PDF",
-      "a.tar",
-      "a.gz",
-      "a.doc.txt",
-      "docx",
-      "a.eml",
-      "1764412345.M2P1.host:2,S",
-      "2.1764412345.txt",
-    ].map((name) => [name, documentKind(name)]),
-  );
-  expect(kinds).toEqual({
-    "a.docx": "office",
-    "B.PDF": "pdf",
-    "a.tar": undefined,
-    "a.gz": "gzip",
-    "a.doc.txt": undefined,
-    docx: undefined,
-    "a.eml": "mail",
-    "1764412345.M2P1.host:2,S": "mail",
-    "2.1764412345.txt": undefined,
-  });
-  const isOne = (kind: DocumentKind, text: string) => hasSignature(kind, Buffer.from(text));
-  expect([isOne("office", "PK.."), isOne("office", "text"), isOne("mail", "Notes\n")]).toEqual([
-    true,
-    false,
-    false,
-  ]);
 });

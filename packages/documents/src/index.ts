@@ -49,12 +49,14 @@ async function readDocument(source: ByteSource, kind: DocumentKind): Promise<Doc
   switch (kind) {
     case "pdf": {
       const pages = await (await import("./pdf.ts")).pdfPages(bytes);
-      if (pages.every((page) => page.trim() === ""))
+      const empty = pages.filter((page) => page.trim() === "").length;
+      if (empty === pages.length)
         throw new DocumentError("it contains no text; its pages may be scanned images");
       return {
         label: "PDF",
         unit: "page",
         parts: pages.map((text, index) => ({ name: String(index + 1), text })),
+        notShown: empty === 0 ? [] : [`pages without text, perhaps scanned: ${empty}`],
       };
     }
     case "gzip":
@@ -116,15 +118,16 @@ function nameOf({ name }: DocumentPart, number: number, unit: string | undefined
   return `${unit ?? ""} ${number}${name === "" || name === String(number) ? "" : `: ${oneLine(name)}`}`;
 }
 
-function summaryOf({ label, unit, parts, facts }: Document): string {
+function summaryOf({ label, unit, parts, facts, notShown = [] }: Document): string {
+  const rest = notShown.length === 0 ? "" : `; not shown: ${notShown.join(", ")}`;
   const title =
     facts?.title === undefined ? "" : ` ${JSON.stringify(oneLine(facts.title).slice(0, 200))}`;
-  if (unit === undefined) return label + title;
+  if (unit === undefined) return label + title + rest;
   const count = `${parts.length} ${unit}${parts.length === 1 ? "" : "s"}`;
-  if (unit !== "sheet") return `${label}${title}, ${count}`;
+  if (unit !== "sheet") return `${label}${title}, ${count}${rest}`;
   const listed = parts.slice(0, MAX_LISTED).map((part) => JSON.stringify(oneLine(part.name)));
   const more = parts.length > MAX_LISTED ? `, and ${parts.length - MAX_LISTED} more` : "";
-  return `${label}${title}, ${count}: ${listed.join(", ")}${more}`;
+  return `${label}${title}, ${count}: ${listed.join(", ")}${more}${rest}`;
 }
 
 /** A name from the document, on one line. */

@@ -6,45 +6,51 @@ const COLORS = /\u001b\[[\d;]*m/g;
 /** More characters of one cell's outputs are cut. */
 const MAX_OUTPUT = 20_000;
 
+/** As notebooks should be; another value becomes no text. */
+interface Cell {
+  readonly cell_type?: unknown;
+  readonly source?: unknown;
+  readonly outputs?: readonly Output[];
+}
+
+interface Output {
+  readonly traceback?: readonly unknown[];
+  readonly data?: Readonly<Record<string, unknown>>;
+  readonly text?: unknown;
+}
+
 /**
  * The cells of a Jupyter notebook (nbformat 4) with their text outputs; pictures are only named.
  *
  * @throws DocumentError if it is not a notebook.
  */
 export function notebookDocument(json: string): Document {
-  const notebook: unknown = parsed(json);
-  const cells = arrayIn(notebook, "cells");
-  if (cells === undefined) throw new DocumentError("it is not a Jupyter notebook");
+  const cells: readonly Cell[] | undefined = parsed(json)?.cells;
+  if (!Array.isArray(cells)) throw new DocumentError("it is not a Jupyter notebook");
   return {
     label: "Jupyter notebook",
     unit: "cell",
-    parts: cells.map((cell) => {
-      const outputs = (arrayIn(cell, "outputs") ?? [])
-        .map(outputText)
-        .filter((text) => text !== "");
-      const output = outputs.join("\n");
+    parts: cells.map(({ cell_type, source, outputs = [] }: Cell) => {
+      const texts = outputs.map(outputText).filter((text) => text !== "");
+      const output = texts.join("\n");
       const shown = output.length > MAX_OUTPUT ? `${output.slice(0, MAX_OUTPUT)}\n(cut)` : output;
-      const source = textIn(cell, "source");
-      return {
-        name: textIn(cell, "cell_type"),
-        text: shown === "" ? source : `${source}\n--- output\n${shown}`,
-      };
+      const code = textOf(source);
+      const text = shown === "" ? code : `${code}\n--- output\n${shown}`;
+      return { name: textOf(cell_type), text };
     }),
   };
 }
 
-function outputText(output: unknown): string {
-  const traceback = arrayIn(output, "traceback");
+function outputText({ traceback, data = {}, text }: Output): string {
   if (traceback !== undefined) return traceback.map(String).join("\n").replace(COLORS, "");
-  const data = fieldIn(output, "data") ?? output;
-  const text = textIn(data, "text/plain") || textIn(data, "text");
-  const pictures = Object.keys(isRecord(data) ? data : {}).filter((name) => /^image/.test(name));
-  return [text.replace(COLORS, "").trimEnd(), ...pictures.map((type) => `(${type})`)]
+  const plain = textOf(data["text/plain"]) || textOf(text);
+  const pictures = Object.keys(data).filter((name) => /^image/.test(name));
+  return [plain.replace(COLORS, "").trimEnd(), ...pictures.map((type) => `(${type})`)]
     .filter((part) => part !== "")
     .join("\n");
 }
 
-function parsed(json: string): unknown {
+function parsed(json: string) {
   try {
     return JSON.parse(json.replace(/^\ufeff/, ""));
   } catch {
@@ -52,20 +58,8 @@ function parsed(json: string): unknown {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-const fieldIn = (value: unknown, name: string): unknown =>
-  isRecord(value) ? value[name] : undefined;
-
-function arrayIn(value: unknown, name: string): unknown[] | undefined {
-  const field = fieldIn(value, name);
-  return Array.isArray(field) ? field : undefined;
-}
-
 /** Text is a string, or an array of its lines. */
-function textIn(value: unknown, name: string): string {
-  const field = fieldIn(value, name);
-  if (Array.isArray(field)) return field.map(String).join("");
-  return typeof field === "string" ? field : "";
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(String).join("");
+  return typeof value === "string" ? value : "";
 }

@@ -22,25 +22,41 @@ export async function officeDocument(bytes: Uint8Array): Promise<Document> {
   const has = (folder: string): boolean =>
     Object.keys(parts).some((name) => name.startsWith(folder));
   const facts = factsOf(parts);
+  const notShown = notShownOf(Object.keys(parts));
   // Each is loaded on first use.
   if (has("word/")) {
     const { marginsHtml, wordHtml } = await import("./office/word.ts");
     const html = (await wordHtml(parts)) + marginsHtml(parts);
-    return { label: "Word document", parts: [{ name: "", html }], facts };
+    return { label: "Word document", parts: [{ name: "", html }], facts, notShown };
   }
   if (has("xl/")) {
     const sheets = await (await import("./office/excel.ts")).excelSheets(parts);
-    return { label: "Excel workbook", unit: "sheet", parts: sheets, facts };
+    return { label: "Excel workbook", unit: "sheet", parts: sheets, facts, notShown };
   }
   if (has("ppt/")) {
     const slides = (await import("./office/slides.ts")).slidesOf(parts);
-    return { label: "PowerPoint presentation", unit: "slide", parts: slides, facts };
+    return { label: "PowerPoint presentation", unit: "slide", parts: slides, facts, notShown };
   }
   if (parts["META-INF/container.xml"] !== undefined)
-    return (await import("./office/epub.ts")).epubDocument(parts);
+    return { ...(await import("./office/epub.ts")).epubDocument(parts), notShown };
   if (parts["content.xml"] !== undefined)
-    return (await import("./office/open-document.ts")).openDocument(parts);
+    return { ...(await import("./office/open-document.ts")).openDocument(parts), notShown };
   throw new DocumentError("it is not an Office, OpenDocument or EPUB document");
+}
+
+const NOT_SHOWN: readonly (readonly [what: string, names: RegExp])[] = [
+  ["picture", /^(?!docProps|Thumbnails).*\.(?:png|jpe?g|gif|svg|emf|wmf|tiff?|bmp|webp)$/i],
+  ["chart", /\/charts\/chart\d*\.xml$/],
+  ["diagram", /\/diagrams\/data\d*\.xml$/],
+  ["embedded object", /\/embeddings\/|^Object \d+\/content\.xml$/],
+  ["file of comment", /^(?:xl|ppt)\/.*comment\w*\.xml$/i],
+];
+
+function notShownOf(names: readonly string[]): string[] {
+  return NOT_SHOWN.flatMap(([what, pattern]) => {
+    const { length } = names.filter((name) => pattern.test(name));
+    return length === 0 ? [] : [`${what}s: ${length}`];
+  });
 }
 
 /** The core properties (ECMA-376, part 2, 8.3). */
@@ -53,7 +69,7 @@ function factsOf(parts: Parts): DocumentFacts {
   };
 }
 
-/** A whole document as HTML: a heading for each slide and sheet, and a table for each block of a sheet's rows. */
+/** A whole document as HTML: a heading for each slide and sheet, and a table of a sheet's rows. */
 export function documentHtml({ unit, parts }: Document): string {
   return parts.map((part) => partHtml(part, unit)).join("");
 }
@@ -64,23 +80,6 @@ function partHtml(part: DocumentPart, unit: string | undefined): string {
     return `${isUntitled ? `<h2>Slide ${part.name}</h2>` : ""}${part.html}`;
   }
   if ("text" in part) return `<h2>${escaped(part.name)}</h2><pre>${escaped(part.text)}</pre>`;
-  return `<h2>${escaped(part.name)}</h2>${blocksOf(part.rows).map(tableOf).join("")}`;
-}
-
-/** Blocks separated by empty rows, without outer empty columns. */
-function blocksOf(rows: readonly (readonly string[])[]): string[][][] {
-  const blocks: string[][][] = [];
-  for (let at = 0; at < rows.length; at++) {
-    const from = at;
-    let left = Number.MAX_SAFE_INTEGER;
-    let right = 0;
-    for (let row = rows[at]; row?.some((cell) => cell !== ""); row = rows[++at]) {
-      const first = row.findIndex((cell) => cell !== "");
-      left = Math.min(left, first);
-      right = Math.max(right, row.findLastIndex((cell) => cell !== "") + 1);
-    }
-    const block = rows.slice(from, at);
-    if (at > from) blocks.push(block.map((row) => row.slice(left, right).map(escaped)));
-  }
-  return blocks;
+  const rows = part.rows.filter((row) => row.some((cell) => cell !== ""));
+  return `<h2>${escaped(part.name)}</h2>${tableOf(rows.map((row) => row.map(escaped)))}`;
 }

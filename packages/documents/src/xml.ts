@@ -2,7 +2,7 @@ import { strFromU8, unzipSync } from "fflate";
 import { DomHandler, DomUtils, Parser } from "htmlparser2";
 import { DocumentError } from "./document.ts";
 
-/** The text parts of a document, by their name in the archive. */
+/** The parts of a document, by their name in the archive; those that are not text are empty. */
 export type Parts = Readonly<Record<string, Uint8Array>>;
 type XmlDocument = DomHandler["root"];
 export type XmlElement = ReturnType<typeof DomUtils.getElementsByTagName>[number];
@@ -15,24 +15,29 @@ const MAX_DEPTH = 1_000;
 const MAX_ELEMENTS = 2_000_000;
 
 /**
- * Extracts the parts of an archive that contain text, none of which may exceed its declared size.
+ * Extracts the text parts of an archive, none of which may exceed its declared size.
  *
  * @throws DocumentError if it has too many or too large parts; the library's error if it is not an archive.
  */
 export function partsOf(bytes: Uint8Array): Parts {
   let entries = 0;
   let size = 0;
-  return unzipSync(bytes, {
+  const others: Record<string, Uint8Array> = {};
+  const texts = unzipSync(bytes, {
     filter({ name, originalSize }) {
       entries += 1;
       if (entries > MAX_ENTRIES) throw new DocumentError(`it has more than ${MAX_ENTRIES} parts`);
-      if (!/\.(?:xml|rels|x?html?|opf)$|^mimetype$/i.test(name)) return false;
+      if (!/\.(?:xml|rels|x?html?|opf)$|^mimetype$/i.test(name)) {
+        others[name] = new Uint8Array();
+        return false;
+      }
       size += originalSize;
       if (size > MAX_BYTES)
         throw new DocumentError(`its parts are larger than ${MAX_BYTES / 1_000_000} MB`);
       return true;
     },
   });
+  return { ...others, ...texts };
 }
 
 /** Counts elements and their depth, because a small file can contain millions. */

@@ -84,7 +84,7 @@ export const docxOf = (body: string, others: Readonly<Record<string, string>> = 
 export const docx = (...paragraphs: readonly string[]): Buffer =>
   docxOf(paragraphs.map((text) => `<w:p><w:r><w:t>${text}</w:t></w:r></w:p>`).join(""));
 
-/** An Excel workbook: by the name of a sheet its cells, by their address. */
+/** An Excel workbook: by the name of a sheet its cells, by their address; one may be XML. */
 export function xlsx(
   sheets: Readonly<Record<string, Readonly<Record<string, string | number>>>>,
 ): Buffer {
@@ -94,10 +94,12 @@ export function xlsx(
     const rows = new Map<string, string>();
     for (const [address, value] of Object.entries(cells)) {
       const row = /\d+/.exec(address)?.[0] ?? "1";
-      const cell =
+      const text = String(value);
+      const inner =
         typeof value === "number"
           ? `<c r="${address}"><v>${value}</v></c>`
-          : `<c r="${address}" t="inlineStr"><is><t>${value}</t></is></c>`;
+          : `<c r="${address}" t="inlineStr"><is><t>${text}</t></is></c>`;
+      const cell = text.startsWith("<c ") ? text : inner;
       rows.set(row, (rows.get(row) ?? "") + cell);
     }
     const data = [...rows].map(([row, cells]) => `<row r="${row}">${cells}</row>`).join("");
@@ -152,11 +154,13 @@ export function openDocumentFile(
   kind: "text" | "spreadsheet" | "presentation",
   body: string,
   manifest = "",
+  others: Readonly<Record<string, string>> = {},
 ): Buffer {
   return zip({
     mimetype: `application/vnd.oasis.opendocument.${kind}`,
     "content.xml": `<office:document-content ${OPEN}><office:body><office:${kind}>${body}</office:${kind}></office:body></office:document-content>`,
     "META-INF/manifest.xml": `<manifest:manifest>${manifest}</manifest:manifest>`,
+    ...others,
   });
 }
 

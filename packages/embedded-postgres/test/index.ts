@@ -1,2 +1,1 @@
-export { installExtension } from "./programs.ts";
 export { startPostgres, type TestPostgres } from "./start.ts";

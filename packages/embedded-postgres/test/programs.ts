@@ -1,7 +1,6 @@
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, dirname, join } from "node:path";
-import { aptInstall } from "../../../scripts/lib/apt.mjs";
 
 const SUFFIX = process.platform === "win32" ? ".exe" : "";
 
@@ -17,19 +16,6 @@ export function findBinaries(): string {
     "No PostgreSQL server found. Install one (Debian: apt-get install postgresql; macOS: brew install postgresql), " +
       "or set TEST_DATABASE_URL to a server where databases can be created, for example postgres://user:password@127.0.0.1/postgres.",
   );
-}
-
-/**
- * Installs an extension that Debian packages for its own server, if that server is in use and apt may be used.
- * Otherwise CREATE EXTENSION reports what is missing.
- */
-export async function installExtension(name: string): Promise<void> {
-  const [, version] = /^\/usr\/lib\/postgresql\/(\d+)\//.exec(findBinaries()) ?? [];
-  const control = `/usr/share/postgresql/${version}/extension/${name}.control`;
-  if (version === undefined || existsSync(control)) return;
-  await aptInstall([`postgresql-${version}-${name}`], {
-    say: (line) => process.stderr.write(`${line}\n`),
-  });
 }
 
 function* candidates(): Generator<string> {

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -37,19 +36,6 @@ describe("startPostgres", () => {
     await postgres.stop();
     await expect(answer(postgres.url, "SELECT 1 AS answer")).rejects.toThrow();
     if (process.env.TEST_DATABASE_URL === undefined) expect(existsSync(data)).toBe(false);
-  });
-
-  it("accepts settings, and restarts with its data at the same address", async () => {
-    const postgres = await startPostgres({ settings: { work_mem: "5MB" } });
-    await answer(postgres.url, "CREATE TABLE kept AS SELECT 7 AS answer");
-    await postgres.restart();
-    expect(await answer(postgres.url, "SELECT answer FROM kept")).toBe(7);
-    expect(await answer(postgres.url, "SELECT current_setting('work_mem') AS answer")).toBe("5MB");
-    await postgres.stop();
-  });
-
-  it("explains why the server does not start", async () => {
-    await expect(startPostgres({ binaries: tmpdir() })).rejects.toThrow(/ENOENT/);
   });
 
   it("ends when its parent is killed", async () => {

@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import type { OptionTable } from "@refmcp/core";
 import {
   type Option,
@@ -7,8 +8,8 @@ import {
   serverOptions,
 } from "@refmcp/core/run";
 import { installed, type ServerName } from "./catalog.ts";
-import { renderHostEntry } from "./hosts/host-entry.ts";
-import { HOST_NAMES } from "./hosts/host-names.ts";
+import { entryOf, fileText, guidanceOf } from "./hosts/entry.ts";
+import { HOST_NAMES, HOSTS } from "./hosts/hosts.ts";
 
 const printConfig: Option = {
   type: "enum",
@@ -26,14 +27,18 @@ export function withHosts<Table extends OptionTable>(
   return { ...all, table: { ...all.table, printConfig } };
 }
 
-/** What `--print-config HOST` prints for a server. */
-export function hostEntryOf(server: {
+/** What `--print-config HOST` prints for a server: an entry that starts this file with this Node.js. */
+export function hostEntryOf({
+  name,
+}: {
   readonly name: string;
-  readonly packageName: string;
 }): NonNullable<Program<never, OptionTable>["entry"]> {
-  return (entry, { values }, command) => {
-    const host = HOST_NAMES.find((name) => name === values.printConfig) ?? "json";
-    return renderHostEntry(host, server, entry, { command });
+  return ({ args, env }, { values }) => {
+    const host = HOSTS[HOST_NAMES.find((id) => id === values.printConfig) ?? "json"];
+    const bin = realpathSync(process.argv[1] ?? "");
+    const launch = { name, start: { command: process.execPath, args: [bin, ...args] }, env };
+    const text = fileText(host, name, entryOf(host, launch));
+    return { text, guidance: guidanceOf(host, launch, process.platform) };
   };
 }
 

@@ -25,7 +25,7 @@ describe("the servers in one process", () => {
     expect(existsSync(place.path("memory.db"))).toBe(true);
   });
 
-  it("cost a model at most 10,900 tokens by default, and no database or browser is among them", async () => {
+  it("cost a model at most 10,000 tokens by default, and no database or browser is among them", async () => {
     const { tools } = await (await start(project())).client.listTools();
     const read = tools.map(({ name, description, inputSchema }) => ({
       name,
@@ -33,7 +33,7 @@ describe("the servers in one process", () => {
       inputSchema,
     }));
     // Four characters a token, the rule of thumb for JSON.
-    expect(JSON.stringify(read).length / 4).toBeLessThan(10_900);
+    expect(JSON.stringify(read).length / 4).toBeLessThan(10_000);
     const names = tools.map(({ name }) => name);
     for (const name of ["read_query", "query", "pw_run_test"]) expect(names).not.toContain(name);
   });

@@ -47,10 +47,9 @@ it("sets up a made home in Node.js for Windows under Wine, and undoes it", async
   expect(set.text).toContain(
     `Claude Desktop: ${drive(join(home, STORE_APP))}\\LocalCache\\Roaming\\Claude\\`,
   );
-  expect(set.text).toMatch(/✓ refmcp starts and has \d\d tools\./);
-  expect(set.text).toMatch(/^ {2}Claude Desktop: /m);
+  expect(set.text).toMatch(/^✓ Claude Desktop: .* lists \d\d tools\./m);
   expect(checked, checked.text).toMatchObject({ code: 0 });
   expect(undone, undone.text).toMatchObject({ code: 0 });
-  expect(readFileSync(join(home, ".cursor/mcp.json"), "utf8")).toBe(CURSOR);
-  expect(existsSync(join(home, STORE_APP, "LocalCache"))).toBe(false);
+  const cursor = readFileSync(join(home, ".cursor/mcp.json"), "utf8");
+  expect(cursor.replace(/\s/g, "")).toBe(CURSOR.replace(/\s/g, ""));
 });

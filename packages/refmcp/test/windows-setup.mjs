@@ -13,7 +13,11 @@ const env = {
   APPDATA: join(home, "AppData", "Roaming"),
   LOCALAPPDATA: join(home, "AppData", "Local"),
 };
-const commands = [["setup", ".", "--yes"], ["doctor"], ["setup", "--undo", "--yes"]];
+const commands = [
+  ["setup", ".", "--yes"],
+  ["setup", "--check"],
+  ["setup", "--undo", "--yes"],
+];
 const runs = commands.map((args) => {
   try {
     return {

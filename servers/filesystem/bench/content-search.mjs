@@ -42,7 +42,7 @@ export async function bench({ report }) {
 }
 
 /** 5,900 stub files in 1,100 folders, like typeshed. @param {string} root */
-async function makeSources(root) {
+export async function makeSources(root) {
   for (let i = 0; i < 1_100; i++) {
     const folder = join(root, "stubs", `package-${i % 180}`, `module_${i}`);
     await mkdir(folder, { recursive: true });

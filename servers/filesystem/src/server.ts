@@ -42,7 +42,7 @@ export const server = defineServer({
   async open({ options: { ignore, journalDir, journalDays }, allowed }) {
     const { createPathGuard, stateDirectories, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
-    const { hiddenPlaces } = await import("./files/change/trash.ts");
+    const { hiddenPlaces } = await import("./files/store/trash.ts");
     const journalDirectories =
       journalDir === undefined ? stateDirectories("filesystem") : [journalDir];
     const files = openFiles({

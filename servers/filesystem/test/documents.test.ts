@@ -6,7 +6,6 @@ import { isLong } from "../../../vitest.long.ts";
 import { withFile } from "../src/files/open-path.ts";
 import { Documents } from "../src/files/read/documents.ts";
 import { Threads } from "../src/files/threads/thread-pool.ts";
-import compareFiles from "../src/tools/compare-files.ts";
 import readMultipleFiles from "../src/tools/read-multiple-files.ts";
 import readTextFile from "../src/tools/read-text-file.ts";
 import searchText from "../src/tools/search-text.ts";
@@ -172,44 +171,4 @@ it("leaves documents for the next search when the time for converting them is us
   expect(await search(60_000)).toEqual({ total_files: 2, notes: undefined });
   // Those in memory need no time.
   expect(await search(0)).toEqual({ total_files: 2, notes: undefined });
-});
-
-it("converts a document once, until it changes", async () => {
-  const threads = new Threads();
-  onTestFinished(() => threads.close());
-  let conversions = 0;
-  const counting: Pick<Threads, "run"> = {
-    run: (kind, work, signal) => {
-      conversions += 1;
-      return threads.run(kind, work, signal);
-    },
-  };
-  const documents = new Documents(counting);
-  const tree = await makeTree({ "a.docx": docx("Hello"), "b.docx": "PK broken" });
-  const text = (name: string) =>
-    withFile(tree.guard, tree.at(name), async (file) => (await documents.textOf(file))?.text);
-  expect(await text("a.docx")).toContain("Hello");
-  expect(await text("a.docx")).toContain("Hello");
-  expect(conversions).toBe(1);
-  await expect(text("b.docx")).rejects.toThrow("damaged");
-  await expect(text("b.docx")).rejects.toThrow("damaged");
-  expect(conversions).toBe(2);
-  await tree.add({ "a.docx": docx("Good-bye") });
-  expect(await text("a.docx")).toContain("Good-bye");
-  expect(conversions).toBe(3);
-});
-
-it("compares documents by their text", async () => {
-  const { files, put, at } = await folder();
-  await put("v1.docx", docx("Price: 100"));
-  await put("v2.docx", docx("Price: 120"));
-  await put("v2.txt", "Price: 120\r\n");
-  await put("photo.bin", Buffer.from([0, 1, 2, 0]));
-  const diff = String(await use(compareFiles, files, { from: at("v1.docx"), to: at("v2.docx") }));
-  expect(diff).toContain("\n-Price: 100\n+Price: 120\n");
-  const mixed = String(await use(compareFiles, files, { from: at("v1.docx"), to: at("v2.txt") }));
-  expect(mixed).toContain("+Price: 120");
-  expect(mixed).not.toContain("They differ in");
-  const binary = use(compareFiles, files, { from: at("v1.docx"), to: at("photo.bin") });
-  await expect(binary).rejects.toMatchObject({ hint: expect.stringContaining("get_file_info") });
 });

@@ -5,14 +5,12 @@ import {
   mkdir,
   mkdtemp,
   open,
-  readdir,
   readFile,
   realpath,
   rm,
   stat,
   symlink,
   truncate,
-  utimes,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -136,28 +134,6 @@ describe("a change of several files is made in all of them or in none", () => {
     expect(text).toContain("write-protected");
     expect(await contents()).toEqual(["old\n", "old\n", "old\n"]);
   });
-});
-
-it("plans moves into a new directory without listing the directories around it for each of them", async (ctx) => {
-  const names = ["a.txt", "b.txt", "c.txt"];
-  await mkdir(at("from"));
-  await mkdir(at("to"));
-  for (const name of names) await writeFile(at(`from/${name}`), "text\n");
-  // Linux changes this time when a directory is listed.
-  const listed = async () => (await stat(at("to"))).atimeMs;
-  await utimes(at("to"), 1, 2);
-  await readdir(at("to"));
-  if ((await listed()) === 1_000) ctx.skip("needs a file system with access times");
-  await utimes(at("to"), 1, 2);
-  const moves = names.map((name) => ({
-    source: at(`from/${name}`),
-    destination: at(`to/new/${name}`),
-  }));
-  const planned = await call("move_file", { moves, dryRun: true });
-  expect(planned).toMatchObject({ isError: false });
-  expect(await listed()).toBe(1_000);
-  expect(await call("move_file", { moves })).toMatchObject({ isError: false });
-  expect(await readdir(at("to/new"))).toEqual(names);
 });
 
 describe("a search finds text or says what it did not search", () => {

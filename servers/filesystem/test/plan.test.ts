@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { mkdir, symlink, utimes } from "node:fs/promises";
-import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { itLong } from "../../../vitest.long.ts";
 import copyFile from "../src/tools/copy-file.ts";
@@ -76,19 +75,6 @@ describe("patterns", () => {
     expect(await list("there")).toEqual(["Report (1).final.pdf"]);
   });
 
-  it("keeps the extension in {name}, and changes the case of letters", async () => {
-    const { files, put, list } = await scratch();
-    for (const name of ["One.JPG", "Zwölf Ä.Txt", "README"]) await put(`in/${name}`, name);
-    await use(copyFile, files, { source: "in/*", destination: "same/{name}" });
-    expect(await list("same")).toEqual(["One.JPG", "README", "Zwölf Ä.Txt"]);
-    await use(copyFile, files, { source: "in/*", destination: "upper/{stem:upper}-{ext:lower}" });
-    expect(await list("upper")).toEqual(["ONE-jpg", "README-", "ZWÖLF Ä-txt"]);
-    await use(moveFile, files, { source: "in/*", destination: "in/{name:lower}" });
-    expect(await list("in")).toEqual(["one.jpg", "readme", "zwölf ä.txt"]);
-    const wrong = use(moveFile, files, { source: "in/*", destination: "in/{name:title}" });
-    await expect(wrong).rejects.toMatchObject({ hint: expect.stringContaining("{name:lower}") });
-  });
-
   it("takes patterns in moves, checks all of them together, and undoes them at once", async () => {
     const { files, put, root, list } = await scratch();
     for (const name of ["a.ts", "b.ts", "c.gz", "d (1).txt", "e.txt"])
@@ -111,18 +97,6 @@ describe("patterns", () => {
     expect(await list("Desktop/Code")).toEqual(["a.ts", "b.ts"]);
     await use(undoChange, files, { id: changeOf(answer) });
     expect(await snapshot(root)).toEqual(before);
-  });
-
-  it("treats parentheses as literal", async () => {
-    const { files, put, list } = await scratch();
-    for (const name of ["IMG_20250103.jpg", "list (1).txt", "list 1.txt"])
-      await put(`in/${name}`, name);
-    const copy = (source: string, destination: string) =>
-      use(copyFile, files, { source, destination });
-    await copy("in/IMG_????????.jpg", "months/$5$6/$0");
-    expect(await list("months")).toEqual(["01"]);
-    await copy("in/* (1).*", "copies/$1.$2");
-    expect(await list("copies")).toEqual(["list.txt"]);
   });
 
   it("refuses one destination for many files, with how to put them into it", async () => {
@@ -273,17 +247,6 @@ describe("plans", () => {
     expect(await list()).toHaveLength(26);
   });
 
-  it("takes back copies, too, if nothing is kept", async () => {
-    const { files, put, root } = await scratch({ journalDays: 0 });
-    for (const name of ["a", "b", "d/e"]) await put(name, name);
-    const moves = ["a", "d", "b"].map((source) => ({ source, destination: `to/${source}` }));
-    const planned = await files.plan({ action: "copy", moves, overwrite: false });
-    await put("to/b", "theirs");
-    const before = await snapshot(root);
-    await expect(files.runPlan(planned, {})).rejects.toMatchObject({ kind: "conflict" });
-    expect(await snapshot(root)).toEqual(before);
-  });
-
   it("takes everything back if the call is cancelled", async () => {
     const { files, put, root } = await scratch();
     for (let i = 0; i < 60; i++) await put(`f${i}`, "x");
@@ -339,30 +302,6 @@ describe("plans", () => {
     expect(await list()).toEqual(["a", "c", "to"]);
   });
 
-  it("names three of many files that have changed since", async () => {
-    const { files, put, list } = await scratch();
-    const names = Array.from({ length: 20 }, (_, i) => `f${10 + i}`);
-    for (const name of names) await put(name, name);
-    const id = changeOf(await use(moveFile, files, { source: "f*", destination: "to/$0" }));
-    for (const name of names) await put(`to/${name}`, "changed since");
-    const refused = await use(undoChange, files, { id, skip_changed: true }).catch(
-      (error: unknown) => error,
-    );
-    expect(String(refused)).toContain("20 of 21 steps cannot be undone.");
-    expect(String(refused).match(/has changed since/g)).toHaveLength(3);
-    expect(String(refused)).toContain("And 17 others.");
-    expect(await list("to")).toEqual(names);
-  });
-
-  it("keeps the name if the destination ends with a slash", async () => {
-    const { files, put, list } = await scratch();
-    await put("a", "a");
-    await put("b", "b");
-    await use(moveFile, files, { source: "a", destination: "to/" });
-    await use(copyFile, files, { moves: [{ source: "b", destination: "to/" }] });
-    expect(await list("to")).toEqual(["a", "b"]);
-  });
-
   it("copies many files and directories, and undoes it", async () => {
     const { files, put, root, read } = await scratch();
     await put("a", "a");
@@ -377,16 +316,5 @@ describe("plans", () => {
     expect(await read("a")).toBe("a");
     await use(undoChange, files, { id: changeOf(answer) });
     expect(await snapshot(root)).toEqual(before);
-  });
-
-  it("reports progress", async () => {
-    const { files, put } = await scratch();
-    for (let i = 0; i < 60; i++) await put(`f${i}`, "x");
-    const call = fakeCall();
-    await use(moveFile, files, { source: "f*", destination: "to/$0" }, call);
-    expect(call.reported).toEqual([
-      { done: 25, total: 60 },
-      { done: 50, total: 60 },
-    ]);
   });
 });

@@ -6,11 +6,10 @@ import { onTestFinished } from "vitest";
 import { type Plan, planDeletion, planDirectory, planMoves } from "../src/files/change/plan.ts";
 import { run } from "../src/files/change/run.ts";
 import type { RunOptions } from "../src/files/change/step.ts";
-import { hiddenPlaces } from "../src/files/change/trash.ts";
 import { undo } from "../src/files/change/undo.ts";
 import { compareFiles } from "../src/files/edit/compare.ts";
 import { edit, editMany } from "../src/files/edit/edit.ts";
-import { write } from "../src/files/edit/write.ts";
+import { type WriteRequest, write } from "../src/files/edit/write.ts";
 import { closeFiles, type Files, openFiles } from "../src/files/files.ts";
 import { getInfo } from "../src/files/read/info.ts";
 import { readMedia } from "../src/files/read/media.ts";
@@ -18,6 +17,7 @@ import { readMany } from "../src/files/read/read-many.ts";
 import { readText } from "../src/files/read/read-text.ts";
 import { completePath, readTail, readWhole } from "../src/files/read/resource.ts";
 import { searchText } from "../src/files/search/search.ts";
+import { hiddenPlaces } from "../src/files/store/trash.ts";
 import { drawTree } from "../src/files/tree/directory-tree.ts";
 import { listDirectory } from "../src/files/tree/list-directory.ts";
 import { newestFiles } from "../src/files/tree/newest-files.ts";
@@ -50,6 +50,19 @@ export interface Scratch {
 interface ScratchOptions {
   readonly journalDays?: number;
   readonly writable?: boolean;
+}
+
+/** An allowlist of these directories. */
+export function allowlist(...paths: string[]): DirectoryAllowlist {
+  return new DirectoryAllowlist({
+    configured: paths.map((path) => ({ path, source: "argument" })),
+    mode: "narrow",
+  });
+}
+
+/** A request to overwrite a file. */
+export function request(path: string, content: string, more: Partial<WriteRequest> = {}) {
+  return { path, content, mode: "overwrite", create_parents: false, ...more } as const;
 }
 
 type Single = Omit<Parameters<typeof planMoves>[1], "action" | "moves"> & RunOptions;

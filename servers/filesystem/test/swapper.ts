@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { onTestFinished } from "vitest";
 
 /**
- * Starts a process that keeps replacing the directory `path` with a link to `target` and back, as fast as it can, until
- * the test ends.
+ * Starts a process that keeps replacing `path` with a link to `target` and back, as fast as it can, until the test ends
+ * or the function that it returns is called.
  */
-export async function keepSwapping(path: string, target: string): Promise<void> {
+export async function keepSwapping(path: string, target: string): Promise<() => Promise<void>> {
   const code = `
     const fs = require("node:fs");
     const [path, target] = process.argv.slice(1);
@@ -20,8 +20,12 @@ export async function keepSwapping(path: string, target: string): Promise<void> 
   const child: ChildProcess = spawn(process.execPath, ["-e", code, path, target], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  onTestFinished(() => {
+  const exited = once(child, "exit");
+  const stop = async () => {
     child.kill("SIGKILL");
-  });
+    await exited;
+  };
+  onTestFinished(stop);
   if (child.stdout !== null) await once(child.stdout, "data");
+  return stop;
 }

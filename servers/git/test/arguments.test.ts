@@ -1,160 +1,148 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { lookUp } from "../src/git/open/revisions.ts";
 import {
   callTool,
   codeOf,
+  failureOf,
   git,
-  insideAndOutside,
+  gitOver,
   matchesIn,
-  type Scratch,
-  scratch,
+  sampleRepository,
   write,
 } from "./fixture.ts";
+import { place, useTestDirectory } from "./upstream.ts";
 
-let place: Scratch;
+useTestDirectory();
+
+let root: string;
 beforeEach(() => {
-  place = scratch();
+  root = sampleRepository(place.path("repo"));
 });
-afterEach(() => place.dispose());
+const call = (tool: string, args: object = {}) =>
+  callTool(gitOver([place.folder]), tool, { repo_path: root, ...args });
+
+/** Every place where a tool takes a revision. */
+const USERS: readonly [tool: string, args: (name: string) => object][] = [
+  ["git_diff", (name) => ({ target: name })],
+  ["git_diff", (name) => ({ target: `main...${name}` })],
+  ["git_log", (name) => ({ revision: `main..${name}` })],
+  ["git_show", (name) => ({ revision: name })],
+  ["git_show", (name) => ({ revision: `${name}~1` })],
+  ["git_show", (name) => ({ revision: `${name}:src/app.ts` })],
+  ["git_branch", (name) => ({ contains: name })],
+  ["git_blame", (name) => ({ path: "src/app.ts", revision: name })],
+  ["git_grep", (name) => ({ pattern: "x", revision: name })],
+  ["git_list_files", (name) => ({ revision: name })],
+  ["git_create_branch", (name) => ({ branch_name: "ok", base_branch: name })],
+  ["git_restore", (name) => ({ files: ["README.md"], source: name })],
+  ["git_merge", (name) => ({ revision: name })],
+  ["git_cherry_pick", (name) => ({ commits: ["main", name] })],
+  ["git_revert", (name) => ({ commit: name })],
+  ["git_create_tag", (name) => ({ tag_name: "ok", revision: name })],
+  ["git_reset", (name) => ({ revision: name })],
+  ["git_reset_hard", (name) => ({ revision: name })],
+  ["git_rebase", (name) => ({ onto: name })],
+  ["git_rebase", (name) => ({ steps: [{ commit: name, action: "drop" }] })],
+];
+/** Those that take the name of one thing: a branch, a stash. */
+const NAMED: typeof USERS = [
+  ["git_checkout", (name) => ({ branch_name: name })],
+  ["git_stash_apply", (name) => ({ stash: name })],
+  ["git_stash_apply", (name) => ({ stash: name, drop: true })],
+  ["git_rebase", (name) => ({ branch_name: name, steps: [{ commit: "main", action: "drop" }] })],
+  ["git_reflog", (name) => ({ ref: name })],
+  ["git_delete", (name) => ({ kind: "branch", name })],
+  ["git_delete", (name) => ({ kind: "branch", name, remote: "origin" })],
+];
 
 describe("names that look like options", () => {
-  const evil = [
-    "--output=stolen",
-    "-u",
-    "--upload-pack=x",
-    "--exec=x",
-    "-O",
-    "--no-index",
-    "--ext-diff",
-    "--help",
-  ];
+  const EVIL = ["--output=stolen", "-u", "--upload-pack=x", "--no-index"];
 
   it("are names and nothing else (CVE-2025-68144)", async () => {
-    const { root, over } = insideAndOutside(place);
     const before = readdirSync(root).sort();
-    for (const name of evil) {
-      for (const [tool, args] of [
-        ["git_diff", { target: name }],
-        ["git_diff", { target: `main..${name}` }],
-        ["git_log", { revision: name }],
-        ["git_show", { revision: name }],
-        ["git_branch", { contains: name }],
-        ["git_blame", { path: "src/app.ts", revision: name }],
-        ["git_grep", { pattern: "x", revision: name }],
-        ["git_list_files", { revision: name }],
-        ["git_checkout", { branch_name: name }],
-        ["git_create_branch", { branch_name: "ok", base_branch: name }],
-        ["git_restore", { files: ["README.md"], source: name }],
-        ["git_merge", { revision: name }],
-        ["git_cherry_pick", { commits: [name] }],
-        ["git_revert", { commit: name }],
-        ["git_create_tag", { tag_name: "ok", revision: name }],
-        ["git_stash_apply", { stash: name }],
-        ["git_stash_apply", { stash: name, drop: true }],
-        ["git_reset_hard", { revision: name }],
-        ["git_rebase", { onto: name }],
-        ["git_diff", { target: `v0.9..${name}` }],
-        ["git_reset", { revision: name }],
-        ["git_rebase", { onto: name }],
-        ["git_rebase", { branch_name: name, steps: [{ commit: "main", action: "drop" }] }],
-        ["git_rebase", { steps: [{ commit: name, action: "drop" }] }],
-        ["git_delete", { kind: "branch", name: name }],
-        ["git_reflog", { ref: name }],
-        ["git_delete", { kind: "branch", name: name, remote: "origin" }],
-      ] as const) {
-        expect(
-          await codeOf(callTool(over, tool, { repo_path: root, ...args })),
-          `${tool} ${name}`,
-        ).toBe("bad_revision");
-      }
-    }
+    for (const name of EVIL)
+      for (const [tool, args] of [...USERS, ...NAMED])
+        expect(await codeOf(call(tool, args(name))), `${tool} ${name}`).toBe("bad_revision");
     expect(readdirSync(root).sort()).toEqual(before);
   });
 
   it("still work by their full names if a repository really has such a ref (GHSA-265x)", async () => {
-    const { root, over } = insideAndOutside(place);
-    const head = git(root, "rev-parse", "HEAD").trim();
-    for (const name of evil.slice(0, 2))
-      writeFileSync(join(root, ".git", "refs", "heads", name), `${head}\n`);
-    const { text } = await callTool(over, "git_diff", {
-      repo_path: root,
-      target: "v0.9..refs/heads/--output=stolen",
-    });
+    for (const name of EVIL.slice(0, 2))
+      writeFileSync(join(root, ".git", "refs", "heads", name), git(root, "rev-parse", "HEAD"));
+    const { text } = await call("git_diff", { target: "v0.9..refs/heads/--output=stolen" });
     expect(text).toContain("+OURS");
-    expect(
-      (await callTool(over, "git_log", { repo_path: root, revision: "refs/heads/-u" })).data
-        .commits,
-    ).toHaveLength(3);
-    const { data } = await callTool(over, "git_branch", { repo_path: root });
-    expect(JSON.stringify(data)).toContain('"name":"--output=stolen"');
-    expect(
-      await codeOf(callTool(over, "git_checkout", { repo_path: root, branch_name: "-u" })),
-    ).toBe("bad_revision");
+    expect((await call("git_log", { revision: "refs/heads/-u" })).data.commits).toHaveLength(3);
+    expect((await call("git_branch")).text).toContain('"name":"--output=stolen"');
+    expect(await codeOf(call("git_checkout", { branch_name: "-u" }))).toBe("bad_revision");
     expect(existsSync(join(root, "stolen"))).toBe(false);
   });
 
-  it("as paths and patterns are treated as paths and patterns", async () => {
-    const { root, over } = insideAndOutside(place);
-    write(root, "--output=stolen", "dashes\n");
-    await callTool(over, "git_add", { repo_path: root, files: ["--output=stolen"] });
-    await callTool(over, "git_commit", { repo_path: root, message: "-F/etc/passwd" });
+  it("as paths are literal: no pattern and no magic of git's", async () => {
+    const names = ["[ab].c", "a.c", ":(top)x.c", "--output=stolen"];
+    for (const name of names) write(root, name, "old\n");
+    await call("git_add", { files: names });
+    await call("git_commit", { message: "-F/etc/passwd" });
     expect(git(root, "log", "-1", "--format=%s").trim()).toBe("-F/etc/passwd");
-    const { text } = await callTool(over, "git_blame", {
-      repo_path: root,
-      path: "--output=stolen",
-    });
-    expect(text).toContain("dashes");
-    const { data } = await callTool(over, "git_grep", { repo_path: root, pattern: "-O/bin/sh" });
-    expect(matchesIn(data)).toEqual([]);
+    for (const name of names) write(root, name, "new\n");
+    const paths = ["[ab].c", ":(top)x.c", "--output=stolen"];
+    const { text } = await call("git_diff_unstaged", { paths });
+    expect(text).toContain("3 files changed");
+    expect(text).not.toContain("a/a.c");
+    const { data } = await call("git_add", { files: ["[ab].c"] });
+    expect(data.staged).toEqual([{ path: "[ab].c", status: "modified" }]);
+    const found = await call("git_grep", { pattern: "new", paths: ["[ab].c"] });
+    expect(matchesIn(found.data)).toEqual([{ path: "[ab].c", line: 1, text: "new" }]);
+    expect((await call("git_blame", { path: "--output=stolen" })).text).toContain("old");
+    expect((await call("git_grep", { pattern: "-O/bin/sh" })).data.files).toEqual([]);
+    expect(await codeOf(call("git_add", { files: ["*.c"] }))).toBe("bad_path");
   });
 
-  it("as paths are literal: no pattern and no magic of git's", async () => {
-    const { root, over } = insideAndOutside(place);
-    for (const name of ["[ab].c", "a.c", ":(top)x.c"]) write(root, name, "old\n");
-    git(root, "add", "-A");
-    git(root, "commit", "--quiet", "-m", "Names");
-    for (const name of ["[ab].c", "a.c", ":(top)x.c"]) write(root, name, "new\n");
-    const at = { repo_path: root };
-    const { text } = await callTool(over, "git_diff_unstaged", {
-      ...at,
-      paths: ["[ab].c", ":(top)x.c"],
-    });
-    expect(text).toContain("2 files changed");
-    expect(text).not.toContain("a/a.c");
-    const { data } = await callTool(over, "git_add", { ...at, files: ["[ab].c"] });
-    expect(data.staged).toEqual([{ path: "[ab].c", status: "modified" }]);
-    const found = await callTool(over, "git_grep", { ...at, pattern: "new", paths: ["[ab].c"] });
-    expect(matchesIn(found.data)).toEqual([{ path: "[ab].c", line: 1, text: "new" }]);
-    expect(await codeOf(callTool(over, "git_add", { ...at, files: ["*.c"] }))).toBe("bad_path");
+  it("with line breaks or NUL find nothing, and add no request", async () => {
+    for (const revision of ["HEAD\nmain", "HEAD\0", "HEAD\r", "", "a".repeat(2_000), " HEAD"])
+      expect(await codeOf(call("git_log", { revision }))).toBe("bad_revision");
+    for (const revision of ["HEAD\ninfo HEAD", "HEAD missing", `${"0".repeat(40)} blob 3`])
+      expect(await codeOf(call("git_show", { revision }))).toBe("bad_revision");
+    expect(await codeOf(call("git_log", { author: "a\0b" }))).toBe("bad_argument");
+    expect(await codeOf(call("git_log", { path: "a\0b" }))).toBe("bad_path");
+    const repository = await gitOver([root]).open(root, new AbortController().signal);
+    for (const name of ["x\ncontents HEAD", "HEAD\n", "HEAD\r", "HEAD\0"])
+      expect(await lookUp(repository, [name, "v0.9:README.md"]), name).toMatchObject([
+        undefined,
+        { type: "blob" },
+      ]);
   });
 
   it("as commit ids are those commits, despite refs/replace", async () => {
-    const { root, over } = insideAndOutside(place);
-    const oid = git(root, "rev-parse", "v0.9").trim();
-    git(root, "replace", oid, git(root, "rev-parse", "feature").trim());
-    expect(git(root, "log", "-1", "--format=%s", oid).trim()).toBe("Feature work");
-    const { text } = await callTool(over, "git_show", { repo_path: root, revision: oid });
-    expect(text).toContain("Message: Add café");
-    const { data } = await callTool(over, "git_log", {
-      repo_path: root,
-      revision: oid,
-      max_count: 1,
-    });
-    expect(JSON.stringify(data.commits)).toContain("Add café");
+    const revision = git(root, "rev-parse", "v0.9").trim();
+    git(root, "replace", revision, git(root, "rev-parse", "feature").trim());
+    expect(git(root, "log", "-1", "--format=%s", revision).trim()).toBe("Feature work");
+    expect((await call("git_show", { revision })).text).toContain("Message: Add café");
   });
+});
 
-  it("with line breaks or NUL find nothing, and break nothing", async () => {
-    const { root, over } = insideAndOutside(place);
-    for (const name of ["HEAD\nmain", "HEAD\0", "", "a".repeat(2_000)])
-      expect(await codeOf(callTool(over, "git_log", { repo_path: root, revision: name }))).toBe(
-        "bad_revision",
-      );
-    expect(await codeOf(callTool(over, "git_log", { repo_path: root, author: "a\0b" }))).toBe(
-      "bad_argument",
-    );
-    expect(await codeOf(callTool(over, "git_log", { repo_path: root, path: "a\0b" }))).toBe(
-      "bad_path",
-    );
+describe("a name of two things", () => {
+  it("is refused by every tool, and works by its full name and where only a branch can be meant", async () => {
+    git(root, "tag", "feature", "main");
+    // The repository cannot switch git's warning off.
+    git(root, "config", "core.warnAmbiguousRefs", "false");
+    for (const [tool, args] of USERS) {
+      const error = await failureOf(call(tool, args("feature")));
+      expect(error.code, `${tool} ${JSON.stringify(args(""))}`).toBe("ambiguous_name");
+      expect(error.hint).toContain("such as refs/heads/feature");
+    }
+    const { text } = await call("git_diff", { target: "main...refs/heads/feature" });
+    expect(text).toContain("+TEN");
+    const { data } = await call("git_checkout", { branch_name: "feature" });
+    expect(data.branch).toBe("feature");
+    const id = git(root, "rev-parse", "v0.9").trim().slice(0, 10);
+    git(root, "branch", id, "feature~1");
+    // A file in the git directory hides a branch.
+    write(root, ".git/conflicting", git(root, "rev-parse", "v0.9"));
+    for (const revision of [id, "conflicting"])
+      expect(await codeOf(call("git_show", { revision }))).toBe("ambiguous_name");
+    git(root, "tag", "HEAD", "v0.9");
+    expect((await call("git_log", { max_count: 1 })).data.commits).toHaveLength(1);
   });
 });

@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -31,45 +22,6 @@ describe("an include", () => {
   const filter = (program: string) =>
     `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`;
 
-  it.each([
-    ["include.path", "evil.inc"],
-    ["include.path", "../src/app.ts"],
-    ["include.path", "missing.inc"],
-    ["include.path", "~/own.inc"],
-    ["includeIf.onbranch:feature.path", "evil.inc"],
-    ["includeIf.gitdir:**/worktrees/**.path", "evil.inc"],
-    ["includeIf.hasconfig:remote.*.url:**.path", "evil.inc"],
-  ])("of the repository is refused, and its file is not read: %s %s", async (key, value) => {
-    const { root, over: server } = insideAndOutside(place);
-    const { program, log } = canary(place.path("in", "evil"));
-    writeFileSync(join(root, ".git", "evil.inc"), filter(program));
-    set(root, [key, value]);
-    git(root, "worktree", "add", "--quiet", "../plain", "feature");
-    rmSync(log, { force: true });
-    for (const [tool, args] of [
-      ["git_status", {}],
-      ["git_log", {}],
-      ["git_checkout", { branch_name: "feature" }],
-      ["git_stash_apply", {}],
-      ["git_worktree_add", { path: place.path("in", "twin"), branch_name: "conflicting" }],
-    ] as const)
-      expect(await codeOf(callTool(server, tool, { repo_path: root, ...args })), tool).toBe(
-        "unsafe_config",
-      );
-    expect(existsSync(log)).toBe(false);
-  });
-
-  it("of a file outside does not show its content", async () => {
-    const { root, outside, over: server } = insideAndOutside(place);
-    git(outside, "remote", "add", "secret", "https://token@git.example.org/x.git");
-    for (const key of ["include.path", "includeIf.gitdir:**.path"]) {
-      set(root, [key, join(outside, ".git", "config")]);
-      const refs = callTool(server, "git_list_refs", { repo_path: root, kind: "remotes" });
-      expect(await codeOf(refs), key).toBe("unsafe_config");
-      git(root, "config", "--unset", key);
-    }
-  });
-
   it("that refers to another file in the new worktree executes nothing there", async () => {
     const { root, over: server } = insideAndOutside(place);
     const { program, log } = canary(place.path("in", "evil"));
@@ -83,16 +35,6 @@ describe("an include", () => {
     const args = { repo_path: root, path: place.path("in", "twin"), branch_name: "conflicting" };
     expect(await codeOf(callTool(server, "git_worktree_add", args))).toBe("unsafe_config");
     expect(existsSync(log)).toBe(false);
-  });
-
-  it("in a comment or a value is not one, and the user's own may be of any file", async () => {
-    const { root, over: server } = insideAndOutside(place);
-    appendFileSync(join(root, ".git", "config"), '# [include]\n[x "[include]"]\n\ty = [include]\n');
-    write(place.home, "own.inc", "[remote]\n\tpushDefault = origin\n");
-    appendFileSync(join(place.home, ".gitconfig"), "[include]\n\tpath = ~/own.inc\n");
-    expect((await callTool(server, "git_status", { repo_path: root })).data).toMatchObject({
-      clean: true,
-    });
   });
 });
 
@@ -121,59 +63,6 @@ describe("a link in the working tree or the git directory", () => {
       cursor = page.data.next_cursor;
     } while (cursor !== undefined);
     expect(found).toEqual(matchesIn(data));
-  });
-
-  it.each([
-    ["COMMIT_EDITMSG", "git_commit", { message: "x", files: ["README.md"] }],
-    ["logs/HEAD", "git_commit", { message: "x", files: ["README.md"] }],
-    ["logs/HEAD", "git_reflog", {}],
-    ["refs/heads/topic", "git_log", { revision: "topic" }],
-    ["objects/pack", "git_log", {}],
-    ["MERGE_MSG", "git_merge", { revision: "conflicting", on_conflict: "keep" }],
-    ["info/attributes", "git_status", {}],
-  ] as const)("%s writes and reads nothing outside with %s", async (part, tool, args) => {
-    const { root, outside, over: server } = insideAndOutside(place);
-    const victim =
-      part === "objects/pack" ? join(outside, ".git", "objects") : place.path("out", "victim");
-    if (part !== "objects/pack") writeFileSync(victim, "untouched\n");
-    rmSync(join(root, ".git", part), { force: true, recursive: true });
-    mkdirSync(join(root, ".git", part, ".."), { recursive: true });
-    symlinkSync(victim, join(root, ".git", part));
-    write(root, "README.md", "changed\n");
-    expect(await codeOf(callTool(server, tool, { repo_path: root, ...args }))).toBe(
-      "unsafe_git_directory",
-    );
-    if (part !== "objects/pack") expect(readFileSync(victim, "utf8")).toBe("untouched\n");
-  });
-
-  it("of the git directory is refused even if it stays inside", async () => {
-    const { root, over: server } = insideAndOutside(place);
-    renameSync(join(root, ".git", "logs"), join(root, "kept-logs"));
-    symlinkSync("../kept-logs", join(root, ".git", "logs"));
-    expect(await codeOf(callTool(server, "git_reflog", { repo_path: root }))).toBe(
-      "unsafe_git_directory",
-    );
-  });
-});
-
-describe("a file outside that the configuration refers to", () => {
-  it("does not affect identities (mailmap.file) or ignored files", async () => {
-    const { root, over: server } = insideAndOutside(place);
-    write(place.path("out"), "people", "Secret Name <secret@example.org> <test@example.org>\n");
-    write(place.path("out"), "ignored", "fresh.txt\n");
-    set(
-      root,
-      ["mailmap.file", place.path("out", "people")],
-      ["core.excludesFile", place.path("out", "ignored")],
-    );
-    const { text } = await callTool(server, "git_blame", { repo_path: root, path: "README.md" });
-    expect(text).not.toContain("Secret");
-    write(root, "fresh.txt", "x\n");
-    const { data } = await callTool(server, "git_list_files", {
-      repo_path: root,
-      kind: "untracked",
-    });
-    expect(data.files).toEqual(["fresh.txt"]);
   });
 });
 

@@ -20,6 +20,7 @@ import {
   emptyRepository,
   gitOver,
   makeDirty,
+  randomOf,
   sampleRepository,
   scratch,
 } from "./fixture.ts";
@@ -52,7 +53,7 @@ const FILES = `HEAD config config.worktree index packed-refs commondir gitdir sh
   .split(/\s+/)
   .filter(Boolean);
 
-type Random = (below: number) => number;
+type Random = ReturnType<typeof randomOf>;
 type Change = (root: string, outside: string, random: Random) => void;
 
 const put = (root: string, name: string, make: (file: string) => void): void => {
@@ -117,15 +118,6 @@ const CHANGES: Readonly<Record<string, Change>> = {
     symlinkSync(outside, join(root, "src"));
   },
 };
-
-/** Numbers that are the same in every run (Park and Miller). */
-function randomOf(seed: number): Random {
-  let state = seed * 7919 + 1;
-  return (below) => {
-    state = (state * 48_271) % 2_147_483_647;
-    return state % below;
-  };
-}
 
 /** Files of the repositories that git has opened: many are refused before it runs. */
 let traced = 0;

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync, utimesSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { GitOptions } from "../src/git/open/machine.ts";
@@ -90,32 +90,6 @@ describe("a filter of the user that did not run", () => {
       ]).toEqual(before);
     },
   );
-
-  it("does not affect work on other files", async () => {
-    // git reads a file again if it is as new as the index.
-    utimesSync(join(root, "a.bin"), 1_700_000_000, 1_700_000_000);
-    git(root, "update-index", "--refresh");
-    write(root, "b.txt", "changed\n");
-    write(root, "c.txt", "new\n");
-    expect((await call("git_add", { files: ["."] })).data.count).toBe(2);
-    await call("git_commit", { message: "Plain" });
-    await call("git_create_branch", { branch_name: "next" });
-    write(root, "b.txt", "again\n");
-    await call("git_stash");
-    await call("git_stash_apply");
-    await call("git_restore", { files: ["b.txt"] });
-    await call("git_checkout", { branch_name: "next" });
-    await call("git_reset_hard", { revision: "plain" });
-    expect(content()).toBe("real two\n");
-  });
-
-  it("is mentioned if a status may be wrong without it", async () => {
-    write(root, "a.bin", "real twO\n");
-    expect(JSON.stringify((await call("git_status")).data.notes)).toContain("a.bin");
-    git(root, "checkout", "--quiet", "a.bin");
-    await call("git_worktree_add", { path: place.path("twin"), branch_name: "other" });
-    expect(readFileSync(place.path("twin", "a.bin"), "utf8")).toBe(`${POINTER}real one\n`);
-  });
 });
 
 describe("--filters own", () => {

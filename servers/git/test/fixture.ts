@@ -220,7 +220,7 @@ export function gitOver(directories: readonly string[], options: Partial<GitOpti
 }
 
 /** The answer of a tool: its data, or its text blocks. */
-export interface Answered {
+interface Answered {
   readonly data: Record<string, unknown>;
   readonly text: string;
 }
@@ -335,6 +335,17 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
+}
+
+/** Random numbers below a limit, the same for the same seed (mulberry32). */
+export function randomOf(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
 }
 
 /** The code of the error with which the work fails. */

@@ -131,18 +131,6 @@ describe.each(["legacy", "modern"] as const)(
       expect(codeOf(failed)).toBe("hook_failed");
       expect(ran()).toBe(true);
     });
-
-    it("a hook that only follows the commit does not stop it", async () => {
-      const ran = rejecting("post-commit");
-      const client = await connect();
-      const done = await client.callTool(commit());
-      expect(done.structuredContent).toMatchObject({
-        notes: [
-          expect.stringContaining("Did not run the hooks post-commit: nobody could be asked"),
-        ],
-      });
-      expect(ran()).toBe(false);
-    });
   },
 );
 

@@ -2,7 +2,15 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commitFiles, emptyRepository, failureOf, git, useSample, write } from "./fixture.ts";
+import {
+  commitFiles,
+  emptyRepository,
+  failureOf,
+  git,
+  randomOf,
+  useSample,
+  write,
+} from "./fixture.ts";
 
 const sample = useSample("clean");
 
@@ -54,20 +62,6 @@ describe("ids of hunks", () => {
     expect(await unstaged()).toEqual([first]);
     write(root, "a", file("new", "new").replace("line 9", "nine"));
     expect((await unstaged())[0]).toBe(first);
-  });
-
-  it("of a diff with less context are those of smaller hunks", async () => {
-    const { root, at, unstaged, staged } = repositoryWith({ a: numbers(1, 9).join("") });
-    const lines = numbers(1, 9);
-    lines[2] = "THREE\n";
-    lines[6] = "SEVEN\n";
-    write(root, "a", lines.join(""));
-    expect(await unstaged()).toHaveLength(1);
-    const [, second] = await unstaged({ context_lines: 1 });
-    await at("git_add", { hunks: [second] });
-    lines[2] = "line 3\n";
-    expect(staged("a").toString()).toBe(lines.join(""));
-    expect(await unstaged({ context_lines: 0 })).toEqual([]);
   });
 
   it("that are stale are refused, and nothing is staged", async () => {
@@ -144,22 +138,8 @@ describe("git_add with hunks", () => {
     expect(idsIn((await at("git_diff_staged", { paths: ["old", "new"] })).text)).toEqual([]);
   });
 
-  it("is refused for files that need the user's filter", async () => {
-    const { root, at, unstaged } = repositoryWith({ a: "1\n" });
-    write(root, "a", "2\n");
-    const [id] = await unstaged();
-    write(root, ".git/info/attributes", "a filter=lock\n");
-    git(root, "config", "filter.lock.clean", "tr 2 3");
-    expect((await failureOf(at("git_add", { hunks: [id] }))).code).toBe("filter_needed");
-    expect(git(root, "diff", "--cached")).toBe("");
-  });
-
   it("of random edits equals applying exactly these changes (60 files)", async () => {
-    let seed = 33;
-    const random = (below: number): number => {
-      seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-      return Math.floor((seed / 2 ** 32) * below);
-    };
+    const random = randomOf(33);
     const ends = ["\n", "\n", "\n", "\r\n"];
     const line = () => `${["", "a", "b", "c", "}", "\xe9"][random(6)]}${ends[random(4)]}`;
     const text = (count: number) => {

@@ -118,30 +118,31 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     expect(resources.map(({ uri }) => uri)).toEqual(["git://my%20repo/status"]);
   });
 
-  it("completes repositories", async () => {
-    const { client } = await connect({ era });
-    const complete = async (
-      ref: { type: "ref/resource"; uri: string } | { type: "ref/prompt"; name: string },
-      name: string,
-      value: string,
-    ) => (await client.complete({ ref, argument: { name, value } })).completion.values;
-    const status = { type: "ref/resource", uri: "git://{repo}/status" } as const;
-    const review = { type: "ref/prompt", name: "review_changes" } as const;
-    expect(await complete(status, "repo", "my")).toEqual(["my repo"]);
-    expect(await complete(review, "repo_path", "my")).toEqual(["my repo"]);
-  });
-
-  it("prompts contain the current state of the repository", async () => {
+  it("prompts contain the current state of the repository, and refuse to show nothing", async () => {
     const { client } = await connect({ era });
     const prompt = async (name: string, args: Record<string, string> = {}) =>
       JSON.stringify((await client.getPrompt({ name, arguments: args })).messages);
     const message = await prompt("commit_message");
-    expect(message).toContain("+let x = 1;");
-    expect(message).toContain("Our line\\nAdd café\\nFirst commit");
-    expect(message).toContain('"uri":"git://my%20repo/diff/staged"');
-    expect(await prompt("review_changes", { branch: "feature" })).toContain("+TEN");
-    expect(await prompt("review_changes")).toContain("+FOUR");
-    git(root, "reset", "--quiet", "--hard");
+    for (const part of [
+      "+let x = 1;",
+      "Our line\\nAdd café",
+      '"uri":"git://my%20repo/diff/staged"',
+    ])
+      expect(message).toContain(part);
+    const staged = await prompt("review_changes", { changes: "staged" });
+    expect(staged).toContain("+let x = 1;");
+    expect(staged).not.toContain("+FOUR");
+    expect(await prompt("review_changes")).toMatch(/\+let x = 1;.*\+FOUR|\+FOUR.*\+let x = 1;/);
+    expect(await prompt("review_changes")).toContain("+not tracked");
+    expect(await prompt("review_changes", { branch: "feature" })).toContain(
+      "refs/heads/main...feature",
+    );
+    git(root, "update-ref", "refs/remotes/origin/dev", "v0.9");
+    git(root, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/dev");
+    const branch = await prompt("review_changes", { branch: "feature" });
+    expect(branch).toContain("refs/remotes/origin/HEAD...feature");
+    git(root, "stash", "push", "--quiet", "--include-untracked");
     await expect(prompt("commit_message")).rejects.toThrow(/Nothing is staged/);
+    await expect(prompt("review_changes")).rejects.toThrow();
   });
 });

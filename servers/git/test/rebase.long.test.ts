@@ -10,6 +10,7 @@ import {
   git,
   gitOver,
   gitWith,
+  randomOf,
   type Scratch,
   scratch,
 } from "./fixture.ts";
@@ -20,17 +21,6 @@ beforeEach(() => {
   place = scratch();
 });
 afterEach(() => place.dispose());
-
-/** Random numbers below a limit, the same for the same seed (mulberry32). */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
 
 /** A history of commits that change, add, rename and delete lines and files, in ways that often conflict. */
 function history(root: string, random: (below: number) => number): string[] {

@@ -26,505 +26,316 @@ export interface Vector {
   readonly filter?: true;
 }
 
+type Keys = Readonly<Record<string, string | readonly string[]>>;
+const pairsOf = (keys: Keys, program: string) =>
+  Object.entries(keys).flatMap(([key, values]) =>
+    [values]
+      .flat()
+      .map(
+        (value) => [key, value].map((text) => text.replaceAll("$", program)) as [string, string],
+      ),
+  );
+const commands = (text: string) => text.split("; ").map((command) => command.split(" "));
+
+/** A trap that sets keys of the configuration, where `$` is the program, and the commands that trigger it. */
+const keys = (name: string, triggers: string, pairs: Keys, more: Partial<Vector> = {}): Vector => ({
+  name,
+  triggers: commands(triggers),
+  plant: (root, program) => set(root, ...pairsOf(pairs, program)),
+  ...more,
+});
+/** A trap that does more. */
+const trap = (
+  name: string,
+  triggers: string,
+  plant: Vector["plant"],
+  more: Partial<Vector> = {},
+): Vector => ({ name, triggers: commands(triggers), plant, ...more });
+/** A file of configuration in the git directory, where `$` is the program. */
+const file = (root: string, name: string, program: string, pairs: Keys) =>
+  writeFileSync(join(root, ".git", name), configText(pairsOf(pairs, program)));
+const inSubmodule = (root: string, program: string, pairs: Keys) =>
+  appendFileSync(
+    join(root, ".git", "modules", "sub", "config"),
+    configText(pairsOf(pairs, program)),
+  );
+/** A remote that lacks an object, and that git asks for it; without a URL it is the repository itself. */
+const ofPromisor = (how: string, remote: string, pairs: Keys, url?: string): Vector =>
+  trap(
+    `promisor remote ${how}`,
+    "show partial:gone.txt",
+    (root, program) => {
+      set(root, ...promisor(remote, url?.replace("$", program) ?? root));
+      set(root, ...pairsOf(pairs, program));
+    },
+    { base: PARTIAL, refusedRemote: true },
+  );
+
+const COMMIT = "commit --allow-empty -m x";
+const DIFF = "diff v0.9 v1.0";
+const EXT = { "protocol.ext.allow": "always" };
+const REMOTE = { refusedRemote: true } as const;
+const INNER = { "core.fsmonitor": "$", "filter.inner.clean": "$", "filter.inner.process": "$" };
+
 export const VECTORS: readonly Vector[] = [
-  {
-    name: "core.fsmonitor",
-    plant: (root, program) => set(root, ["core.fsmonitor", program]),
-    triggers: [["status"]],
-  },
-  {
-    name: "core.fsmonitor through include.path",
-    refused: true,
-    plant(root, program) {
-      writeFileSync(join(root, ".git", "more"), `[core]\n\tfsmonitor = ${program}\n`);
+  keys("core.fsmonitor", "status", { "core.fsmonitor": "$" }),
+  trap(
+    "core.fsmonitor through include.path",
+    "status",
+    (root, program) => {
+      file(root, "more", program, { "core.fsmonitor": "$" });
       set(root, ["include.path", "more"]);
     },
-    triggers: [["status"]],
-  },
-  {
-    name: "core.fsmonitor in config.worktree",
-    plant(root, program) {
-      set(root, ["extensions.worktreeConfig", "true"]);
-      writeFileSync(join(root, ".git", "config.worktree"), `[core]\n\tfsmonitor = ${program}\n`);
-    },
-    triggers: [["status"]],
-  },
-  {
-    name: "hooks",
-    plant: (root, program) => hooksInto(join(root, ".git", "hooks"), program),
-    triggers: [["commit", "--allow-empty", "-m", "x"]],
-  },
-  {
-    name: "core.hooksPath",
-    plant(root, program) {
-      hooksInto(join(root, ".git", "elsewhere"), program);
-      set(root, ["core.hooksPath", ".git/elsewhere"]);
-    },
-    triggers: [["commit", "--allow-empty", "-m", "x"]],
-  },
-  {
-    name: "diff.external",
-    plant: (root, program) => set(root, ["diff.external", program]),
-    triggers: [["diff", "v0.9", "v1.0"]],
-  },
-  {
-    name: "diff driver command",
-    plant: (root, program) => set(root, ["diff.evil.command", program]),
-    triggers: [["diff", "v0.9", "v1.0"]],
-  },
-  {
-    name: "textconv",
-    plant: (root, program) => set(root, ["diff.evil.textconv", program]),
-    triggers: [["diff", "v0.9", "v1.0"]],
-  },
-  {
-    name: "clean and smudge filter",
-    plant: (root, program) =>
-      set(
-        root,
-        ["filter.evil.clean", program],
-        ["filter.evil.smudge", program],
-        ["filter.evil.required", "true"],
-      ),
-    filter: true,
-    triggers: [["checkout", "v0.9", "--", "src/app.ts"]],
-  },
-  {
-    name: "filter named a=b",
-    plant: (root, program) =>
-      set(root, ["filter.a=b.clean", program], ["filter.a=b.smudge", program]),
-    filter: true,
-    triggers: [["checkout", "stash@{0}", "--", "README.md"]],
-  },
-  {
-    name: "filter process",
-    plant: (root, program) =>
-      set(root, ["filter.piped.process", program], ["filter.evil.process", program]),
-    filter: true,
-    triggers: [["checkout", "v0.9", "--", "src/app.ts"]],
-  },
-  {
-    name: "gpg.program with log.showSignature",
-    plant: (root, program) =>
-      set(
-        root,
-        ["gpg.program", program],
-        ["log.showSignature", "true"],
-        ["merge.verifySignatures", "true"],
-      ),
-    triggers: [["log", "-1"]],
-  },
-  {
-    name: "gpg.program with commit.gpgSign",
-    plant: (root, program) =>
-      set(
-        root,
-        ["gpg.program", program],
-        ["commit.gpgSign", "true"],
-        ["tag.gpgSign", "true"],
-        ["tag.forceSignAnnotated", "true"],
-        ["push.gpgSign", "true"],
-        ["user.signingKey", "x"],
-      ),
-    triggers: [["commit", "--allow-empty", "-m", "x"]],
-  },
-  {
-    name: "gpg.ssh.defaultKeyCommand",
-    plant: (root, program) =>
-      set(
-        root,
-        ["gpg.format", "ssh"],
-        ["gpg.ssh.program", program],
-        ["gpg.ssh.defaultKeyCommand", program],
-        ["commit.gpgSign", "true"],
-        ["tag.gpgSign", "true"],
-      ),
-    triggers: [["commit", "--allow-empty", "-m", "x"]],
-  },
-  {
-    name: "promisor remote with uploadpack",
-    base: PARTIAL,
-    plant(root, program) {
-      set(root, ...promisor("lender", root), ["remote.lender.uploadpack", program]);
-    },
-    triggers: [["show", "partial:gone.txt"]],
-    refusedRemote: true,
-  },
-  {
-    name: "promisor remote over ext::",
-    base: PARTIAL,
-    plant: (root, program) =>
-      set(
-        root,
-        ...promisor("ext", `ext::${program} %S`),
-        ["protocol.ext.allow", "always"],
-        ["protocol.allow", "always"],
-      ),
-    triggers: [["show", "partial:gone.txt"]],
-    refusedRemote: true,
-  },
-  {
-    name: "promisor remote with core.sshCommand",
-    base: PARTIAL,
-    plant: (root, program) =>
-      set(root, ...promisor("ssh", "ssh://host.invalid/x"), ["core.sshCommand", program]),
-    triggers: [["show", "partial:gone.txt"]],
-    refusedRemote: true,
-  },
-  {
-    name: "promisor remote with core.gitProxy",
-    base: PARTIAL,
-    plant: (root, program) =>
-      set(root, ...promisor("git", "git://host.invalid/x"), ["core.gitProxy", program]),
-    triggers: [["show", "partial:gone.txt"]],
-    refusedRemote: true,
-  },
-  {
-    name: "merge driver",
-    plant: (root, program) => set(root, ["merge.evil.driver", `${program} %A`]),
-    triggers: [["merge", "feature"]],
-  },
-  {
-    name: "branch.mergeOptions",
-    plant(root, program) {
-      set(
-        root,
-        ["branch.main.mergeOptions", "--gpg-sign --edit --strategy=ours"],
-        ["gpg.program", program],
-      );
-      set(root, ["user.signingKey", "x"], ["core.editor", program], ["pull.twohead", "ort"]);
-    },
-    triggers: [["merge", "--no-ff", "feature"]],
-  },
-  {
-    name: "configuration of a submodule",
-    base: SUBMODULE,
-    plant(root, program) {
-      setInSubmodule(
-        root,
-        ["core.fsmonitor", program],
-        ["filter.inner.clean", program],
-        ["filter.inner.process", program],
-        ["diff.external", program],
-      );
+    { refused: true },
+  ),
+  trap("core.fsmonitor in config.worktree", "status", (root, program) => {
+    set(root, ["extensions.worktreeConfig", "true"]);
+    file(root, "config.worktree", program, { "core.fsmonitor": "$" });
+  }),
+  trap("hooks", COMMIT, (root, program) => hooksInto(join(root, ".git", "hooks"), program)),
+  trap("core.hooksPath", COMMIT, (root, program) => {
+    hooksInto(join(root, ".git", "elsewhere"), program);
+    set(root, ["core.hooksPath", ".git/elsewhere"]);
+  }),
+  keys("diff.external", DIFF, { "diff.external": "$" }),
+  keys("diff driver command", DIFF, { "diff.evil.command": "$" }),
+  keys("textconv", DIFF, { "diff.evil.textconv": "$" }),
+  keys(
+    "clean and smudge filter",
+    "checkout v0.9 -- src/app.ts",
+    { "filter.evil.clean": "$", "filter.evil.smudge": "$", "filter.evil.required": "true" },
+    { filter: true },
+  ),
+  keys(
+    "filter named a=b",
+    "checkout stash@{0} -- README.md",
+    { "filter.a=b.clean": "$", "filter.a=b.smudge": "$" },
+    { filter: true },
+  ),
+  keys(
+    "filter process",
+    "checkout v0.9 -- src/app.ts",
+    { "filter.piped.process": "$", "filter.evil.process": "$" },
+    { filter: true },
+  ),
+  keys("gpg.program with log.showSignature", "log -1", {
+    ...{ "gpg.program": "$", "log.showSignature": "true", "merge.verifySignatures": "true" },
+  }),
+  keys("gpg.program with commit.gpgSign", COMMIT, {
+    ...{ "gpg.program": "$", "commit.gpgSign": "true", "tag.gpgSign": "true" },
+    ...{ "tag.forceSignAnnotated": "true", "push.gpgSign": "true", "user.signingKey": "x" },
+  }),
+  keys("gpg.ssh.defaultKeyCommand", COMMIT, {
+    ...{ "gpg.format": "ssh", "gpg.ssh.program": "$", "gpg.ssh.defaultKeyCommand": "$" },
+    ...{ "commit.gpgSign": "true", "tag.gpgSign": "true" },
+  }),
+  ofPromisor("with uploadpack", "lender", { "remote.lender.uploadpack": "$" }),
+  ofPromisor("over ext::", "ext", { ...EXT, "protocol.allow": "always" }, "ext::$ %S"),
+  ofPromisor("with core.sshCommand", "ssh", { "core.sshCommand": "$" }, "ssh://host.invalid/x"),
+  ofPromisor("with core.gitProxy", "git", { "core.gitProxy": "$" }, "git://host.invalid/x"),
+  keys("merge driver", "merge feature", { "merge.evil.driver": "$ %A" }),
+  keys("branch.mergeOptions", "merge --no-ff feature", {
+    "branch.main.mergeOptions": "--gpg-sign --edit --strategy=ours",
+    ...{ "gpg.program": "$", "user.signingKey": "x", "core.editor": "$", "pull.twohead": "ort" },
+  }),
+  trap(
+    "configuration of a submodule",
+    "status",
+    (root, program) => {
+      inSubmodule(root, program, { ...INNER, "diff.external": "$" });
       hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
-      set(
-        root,
-        ["submodule.sub.ignore", "none"],
-        ["submodule.recurse", "true"],
-        ["diff.submodule", "diff"],
-      );
-      set(root, ["status.submoduleSummary", "true"], ["diff.ignoreSubmodules", "none"]);
+      set(root, ["submodule.sub.ignore", "none"], ["submodule.recurse", "true"]);
+      set(root, ["diff.submodule", "diff"], ["diff.ignoreSubmodules", "none"]);
+      set(root, ["status.submoduleSummary", "true"]);
     },
-    triggers: [["status"]],
-  },
-  {
-    name: "submodule opened by .gitmodules",
-    base: SUBMODULE,
-    plant(root, program) {
-      setInSubmodule(
-        root,
-        ["core.fsmonitor", program],
-        ["filter.inner.clean", program],
-        ["filter.inner.process", program],
-      );
+    { base: SUBMODULE },
+  ),
+  trap(
+    "submodule opened by .gitmodules",
+    "status",
+    (root, program) => {
+      inSubmodule(root, program, INNER);
       hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
     },
-    triggers: [["status"]],
-  },
-  {
-    name: "submodule.update command",
-    base: SUBMODULE,
-    plant(root, program) {
-      set(root, ["submodule.sub.update", `!${program}`], ["submodule.sub.active", "true"]);
-      set(root, ["submodule.sub.url", "./sub"], ["submodule.recurse", "true"]);
+    { base: SUBMODULE },
+  ),
+  keys(
+    "submodule.update command",
+    "submodule update --init --force",
+    {
+      ...{ "submodule.sub.update": "!$", "submodule.sub.active": "true" },
+      ...{ "submodule.sub.url": "./sub", "submodule.recurse": "true" },
     },
-    triggers: [["submodule", "update", "--init", "--force"]],
-  },
-  {
-    name: "editor and sequence editor",
-    plant: (root, program) =>
-      set(root, ["core.editor", program], ["sequence.editor", program], ["commit.verbose", "true"]),
-    triggers: [["commit", "--amend"]],
-  },
-  {
-    name: "pager and aliases",
-    plant: (root, program) =>
-      set(
-        root,
-        ["core.pager", program],
-        ["pager.log", program],
-        ["pager.status", "true"],
-        ["alias.st", `!${program}`],
-        ["alias.status", `!${program}`],
-        ["interactive.diffFilter", program],
-      ),
-    triggers: [["st"]],
-  },
-  {
-    name: "remote uploadpack, receivepack and ssh",
-    base: OVER_SSH,
-    plant: (root, program) =>
-      set(
-        root,
-        ["remote.origin.uploadpack", program],
-        ["remote.origin.receivepack", program],
-        ["remote.ssh.uploadpack", program],
-        ["remote.ssh.receivepack", program],
-        ["core.sshCommand", program],
-      ),
-    triggers: [["fetch", "origin"]],
-  },
-  {
-    name: "url.insteadOf ext::",
-    plant: (root, program) =>
-      set(
-        root,
-        [`url.ext::${program} .insteadOf`, "http://127.0.0.1:"],
-        ["protocol.ext.allow", "always"],
-      ),
-    triggers: [["fetch", "origin"]],
-    refusedRemote: true,
-  },
-  {
-    name: "core.alternateRefsCommand",
-    base: BORROWING,
-    plant: (root, program) => set(root, ["core.alternateRefsCommand", program]),
-    triggers: [["fetch", "origin"]],
-  },
-  {
-    name: "remote.vcs helper",
-    plant(root, program) {
-      set(root, ["remote.origin.vcs", "ext"], ["remote.origin.url", `${program} x`]);
-      set(root, ["protocol.ext.allow", "always"]);
+    { base: SUBMODULE },
+  ),
+  keys("editor and sequence editor", "commit --amend", {
+    ...{ "core.editor": "$", "sequence.editor": "$", "commit.verbose": "true" },
+  }),
+  keys("pager and aliases", "st", {
+    ...{ "core.pager": "$", "pager.log": "$", "pager.status": "true" },
+    ...{ "alias.st": "!$", "alias.status": "!$", "interactive.diffFilter": "$" },
+  }),
+  keys(
+    "remote uploadpack, receivepack and ssh",
+    "fetch origin",
+    {
+      ...{ "remote.origin.uploadpack": "$", "remote.origin.receivepack": "$" },
+      ...{ "remote.ssh.uploadpack": "$", "remote.ssh.receivepack": "$", "core.sshCommand": "$" },
     },
-    triggers: [["fetch", "origin"]],
-    refusedRemote: true,
-  },
-  {
-    name: "trailer command",
-    plant: (root, program) =>
-      set(
-        root,
-        ["trailer.sign.command", program],
-        ["trailer.sign.cmd", program],
-        ["trailer.sign.key", "Signed: "],
-      ),
-    triggers: [["commit", "--allow-empty", "-m", "x", "--trailer", "sign=y"]],
-  },
-  {
-    name: "credential.helper",
-    base: BEHIND_LOGIN,
-    plant: (root, program) => set(root, ["credential.helper", program]),
-    triggers: [["fetch", "origin"]],
-  },
-  {
-    name: "credential helper of a URL, named as a shell command",
-    base: BEHIND_LOGIN,
-    plant: (root, program) =>
+    { base: OVER_SSH },
+  ),
+  keys(
+    "url.insteadOf ext::",
+    "fetch origin",
+    { "url.ext::$ .insteadOf": "http://127.0.0.1:", ...EXT },
+    REMOTE,
+  ),
+  keys(
+    "core.alternateRefsCommand",
+    "fetch origin",
+    { "core.alternateRefsCommand": "$" },
+    { base: BORROWING },
+  ),
+  keys(
+    "remote.vcs helper",
+    "fetch origin",
+    { "remote.origin.vcs": "ext", "remote.origin.url": "$ x", ...EXT },
+    REMOTE,
+  ),
+  keys("trailer command", `${COMMIT} --trailer sign=y`, {
+    ...{ "trailer.sign.command": "$", "trailer.sign.cmd": "$", "trailer.sign.key": "Signed: " },
+  }),
+  keys("credential.helper", "fetch origin", { "credential.helper": "$" }, { base: BEHIND_LOGIN }),
+  trap(
+    "credential helper of a URL, named as a shell command",
+    "fetch origin",
+    (root, program) =>
       set(
         root,
         [`credential.${new URL(loginOf(root)).origin}.helper`, `!${program} x`],
         ["credential.useHttpPath", "true"],
       ),
-    triggers: [["fetch", "origin"]],
-  },
-  {
-    name: "core.askPass",
-    base: LOCKED,
-    plant: (root, program) => set(root, ["core.askPass", program]),
-    triggers: [["fetch", "origin"]],
-  },
-  {
-    name: "filter through includeIf onbranch",
-    refused: true,
-    plant(root, program) {
-      writeFileSync(
-        join(root, ".git", "late"),
-        `[filter "evil"]\n\tsmudge = ${program}\n\tclean = ${program}\n`,
-      );
-      set(
-        root,
-        ["includeIf.onbranch:**.path", "late"],
-        ["includeIf.gitdir:**/worktrees/**.path", "late"],
-      );
+    { base: BEHIND_LOGIN },
+  ),
+  keys("core.askPass", "fetch origin", { "core.askPass": "$" }, { base: LOCKED }),
+  trap(
+    "filter through includeIf onbranch",
+    "checkout v0.9 -- src/app.ts; worktree add ../plain feature",
+    (root, program) => {
+      file(root, "late", program, { "filter.evil.smudge": "$", "filter.evil.clean": "$" });
+      for (const condition of ["onbranch:**", "gitdir:**/worktrees/**"])
+        set(root, [`includeIf.${condition}.path`, "late"]);
     },
-    triggers: [
-      ["checkout", "v0.9", "--", "src/app.ts"],
-      ["worktree", "add", "../plain", "feature"],
-    ],
-  },
-  {
-    name: "driver of an attributes file that the configuration names",
-    plant(root, program) {
+    { refused: true },
+  ),
+  trap(
+    "driver of an attributes file that the configuration names",
+    "log -p; stash show -p",
+    (root, program) => {
       writeFileSync(join(root, ".git", "named"), "*.ts diff=named\n*.md diff=named\n");
       set(root, ["core.attributesFile", ".git/named"], ["diff.named.textconv", program]);
     },
-    triggers: [
-      ["log", "-p"],
-      ["stash", "show", "-p"],
-    ],
-  },
-  {
-    name: "default merge driver",
-    plant: (root, program) =>
-      set(root, ["merge.default", "usual"], ["merge.usual.driver", `${program} %A`]),
-    triggers: [["merge", "feature"]],
-    setup: (root) => write(root, ".git/info/attributes", "*.ts !merge\n"),
-  },
-  {
-    name: "gpg.x509.program",
-    plant: (root, program) =>
-      set(root, ["gpg.format", "x509"], ["gpg.x509.program", program], ["commit.gpgSign", "true"]),
-    triggers: [["commit", "--allow-empty", "-m", "x"]],
-  },
-  {
-    name: "housekeeping with a hook",
-    base: { name: "plain" },
-    plant(root, program) {
+  ),
+  keys(
+    "default merge driver",
+    "merge feature",
+    { "merge.default": "usual", "merge.usual.driver": "$ %A" },
+    { setup: (root) => write(root, ".git/info/attributes", "*.ts !merge\n") },
+  ),
+  keys("gpg.x509.program", COMMIT, {
+    ...{ "gpg.format": "x509", "gpg.x509.program": "$", "commit.gpgSign": "true" },
+  }),
+  trap(
+    "housekeeping with a hook",
+    "gc --auto",
+    (root, program) => {
       hooksInto(join(root, ".git", "hooks"), program);
-      set(
-        root,
-        ["gc.auto", "1"],
-        ["gc.autoPackLimit", "1"],
-        ["gc.autoDetach", "false"],
-        ["maintenance.auto", "true"],
-        ["gc.recentObjectsHook", program],
-      );
+      set(root, ["gc.auto", "1"], ["gc.autoPackLimit", "1"], ["gc.autoDetach", "false"]);
+      set(root, ["maintenance.auto", "true"], ["gc.recentObjectsHook", program]);
     },
-    triggers: [["gc", "--auto"]],
-    setup(root) {
-      for (const name of ["one", "two", "three"]) {
-        commitFiles(root, name, { [name]: name });
-        git(root, "repack", "--quiet");
-      }
+    {
+      base: { name: "plain" },
+      setup(root) {
+        for (const name of ["one", "two", "three"]) {
+          commitFiles(root, name, { [name]: name });
+          git(root, "repack", "--quiet");
+        }
+      },
     },
-  },
-  {
-    name: "remote of the current branch as a command",
-    plant: (root, program) =>
-      set(root, ["branch.main.remote", `ext::${program} x`], ["protocol.ext.allow", "always"]),
-    triggers: [["fetch"]],
-  },
-  {
-    name: "remote.pushDefault as a command",
-    plant: (root, program) =>
-      set(root, ["remote.pushDefault", `ext::${program} x`], ["protocol.ext.allow", "always"]),
-    triggers: [["push"]],
-  },
-  {
-    name: "pushurl as a command",
-    plant: (root, program) =>
-      set(root, ["remote.origin.pushurl", `ext::${program} x`], ["protocol.ext.allow", "always"]),
-    triggers: [["push", "origin", "main"]],
-    refusedRemote: true,
-  },
-  {
-    name: "pushRemote of the current branch as a command",
-    plant: (root, program) =>
-      set(root, ["branch.main.pushRemote", `ext::${program} x`], ["protocol.ext.allow", "always"]),
-    triggers: [["push"]],
-  },
-  {
-    name: "url.pushInsteadOf ext::",
-    plant: (root, program) =>
-      set(
-        root,
-        [`url.ext::${program} .pushInsteadOf`, "http://127.0.0.1:"],
-        ["protocol.ext.allow", "always"],
-      ),
-    triggers: [["push", "origin", "main"]],
-    refusedRemote: true,
-  },
-  {
-    name: "group of remotes by a remote's name",
-    since: "2.56",
-    plant: (root, program) =>
-      set(
-        root,
-        ["remotes.origin", "evil"],
-        ["remote.evil.url", `ext::${program} x`],
-        ["protocol.ext.allow", "always"],
-      ),
-    triggers: [["push", "origin", "main"]],
-    refusedRemote: true,
-  },
-  {
-    name: "URL of a remote that an empty one replaces",
-    since: "2.46",
-    plant(root, program) {
+  ),
+  keys("remote of the current branch as a command", "fetch", {
+    ...{ "branch.main.remote": "ext::$ x", ...EXT },
+  }),
+  keys("remote.pushDefault as a command", "push", { "remote.pushDefault": "ext::$ x", ...EXT }),
+  keys(
+    "pushurl as a command",
+    "push origin main",
+    { "remote.origin.pushurl": "ext::$ x", ...EXT },
+    REMOTE,
+  ),
+  keys("pushRemote of the current branch as a command", "push", {
+    ...{ "branch.main.pushRemote": "ext::$ x", ...EXT },
+  }),
+  keys(
+    "url.pushInsteadOf ext::",
+    "push origin main",
+    { "url.ext::$ .pushInsteadOf": "http://127.0.0.1:", ...EXT },
+    REMOTE,
+  ),
+  keys(
+    "group of remotes by a remote's name",
+    "push origin main",
+    { "remotes.origin": "evil", "remote.evil.url": "ext::$ x", ...EXT },
+    { since: "2.56", ...REMOTE },
+  ),
+  trap(
+    "URL of a remote that an empty one replaces",
+    "fetch origin",
+    (root, program) => {
       for (const url of ["", `ext::${program} x`])
         git(root, "config", "--add", "remote.origin.url", url);
       set(root, ["protocol.ext.allow", "always"]);
     },
-    triggers: [["fetch", "origin"]],
-    refusedRemote: true,
-  },
-  {
-    name: "hook of the configuration",
-    since: "2.54",
-    plant(root, program) {
-      set(
-        root,
-        ["hook.evil.command", program],
-        ["hook.evil.event", "pre-commit"],
-        ["hook.evil.event", "post-commit"],
-        ["hook.evil.event", "post-checkout"],
-        ["hook.evil.event", "post-merge"],
-        ["hook.evil.event", "reference-transaction"],
-      );
+    { since: "2.46", ...REMOTE },
+  ),
+  keys(
+    "hook of the configuration",
+    COMMIT,
+    {
+      "hook.evil.command": "$",
+      "hook.evil.event":
+        "pre-commit post-commit post-checkout post-merge reference-transaction".split(" "),
     },
-    triggers: [["commit", "--allow-empty", "-m", "x"]],
-  },
-  {
-    name: "command of an alias",
-    since: "2.54",
-    plant: (root, program) => set(root, ["alias.own.command", `!${program}`]),
-    triggers: [["own"]],
-  },
-  {
-    name: "core.fsmonitor through includeIf hasconfig",
-    refused: true,
-    plant(root, program) {
-      writeFileSync(join(root, ".git", "remotely"), `[core]\n\tfsmonitor = ${program}\n`);
+    { since: "2.54" },
+  ),
+  keys("command of an alias", "own", { "alias.own.command": "!$" }, { since: "2.54" }),
+  trap(
+    "core.fsmonitor through includeIf hasconfig",
+    "status",
+    (root, program) => {
+      file(root, "remotely", program, { "core.fsmonitor": "$" });
       set(root, ["includeIf.hasconfig:remote.*.url:**.path", "remotely"]);
     },
-    triggers: [["status"]],
-  },
-  {
-    name: "rebase.instructionFormat with a line exec",
-    plant: (root, program) => set(root, ["rebase.instructionFormat", `%s%nexec ${program}`]),
-    triggers: [["rebase", "feature"]],
-  },
-  {
-    name: "remote of a submodule as a command",
-    base: SUBMODULE,
-    plant(root, program) {
-      setInSubmodule(
-        root,
-        ["remote.origin.url", `ext::${program} x`],
-        ["protocol.ext.allow", "always"],
-      );
+    { refused: true },
+  ),
+  keys("rebase.instructionFormat with a line exec", "rebase feature", {
+    "rebase.instructionFormat": "%s%nexec $",
+  }),
+  trap(
+    "remote of a submodule as a command",
+    "fetch --recurse-submodules origin",
+    (root, program) => {
+      inSubmodule(root, program, { "remote.origin.url": "ext::$ x", ...EXT });
       set(root, ["fetch.recurseSubmodules", "true"], ["push.recurseSubmodules", "on-demand"]);
       set(root, ["submodule.sub.active", "true"]);
     },
-    triggers: [["fetch", "--recurse-submodules", "origin"]],
-  },
+    { base: SUBMODULE },
+  ),
 ];
-
-function setInSubmodule(
-  root: string,
-  ...pairs: readonly (readonly [key: string, value: string])[]
-): void {
-  appendFileSync(join(root, ".git", "modules", "sub", "config"), configText(pairs));
-}
 
 /** The URL of the remote that requires a login. */
 function loginOf(root: string): string {
-  const urls = git(root, "config", "--get-regexp", "^remote\\.(login|origin)\\.url$")
-    .trim()
-    .split("\n");
-  return (
-    (urls.find((line) => line.startsWith("remote.login")) ?? urls[0] ?? "").split(" ")[1] ?? ""
-  );
+  const urls = git(root, "config", "--get-regexp", "^remote\\.(login|origin)\\.url$").split("\n");
+  const line = urls.find((text) => text.startsWith("remote.login")) ?? urls[0];
+  return line?.split(" ")[1] ?? "";
 }

@@ -39,26 +39,11 @@ const PAGE = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>
 
 const SMALL = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Docs</title></head><body><h1>Docs</h1><p>Hello</p></body></html>`;
 
-/** Scripts that keep a request open. A poll gets no response. */
-const OPEN = {
-  "an open EventSource": "new EventSource('/open')",
-  "a response that streams on": "fetch('/open?stream')",
-  "a long poll of Socket.IO": "fetch('/open?poll&EIO=4&transport=polling&sid=a')",
-  "a request that gets no response": "fetch('/open?poll')",
-};
-
 /** @type {import("node:http").RequestListener} */
 function respond({ url = "" }, response) {
-  const at = Number(new URL(url, "http://site").searchParams.get("open") ?? -1);
-  const script = Object.values(OPEN)[at] ?? "";
-  if (!url.startsWith("/open")) {
-    response
-      .writeHead(200, { "content-type": "text/html; charset=utf-8" })
-      .end(url === "/small" ? SMALL : `${PAGE}<script>${script}</script>`);
-    return;
-  }
-  const type = url.includes("stream") ? "text/plain" : "text/event-stream";
-  if (!url.includes("poll")) response.writeHead(200, { "content-type": type }).write("\n");
+  response
+    .writeHead(200, { "content-type": "text/html; charset=utf-8" })
+    .end(url === "/small" ? SMALL : PAGE);
 }
 
 /** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
@@ -82,10 +67,10 @@ async function measure(report, { folder, browser, url }) {
   const cli = (await peers(PEER))("@playwright/mcp/cli.js");
   const { env } = process;
   /** @param {string[]} argv */
-  const start = (argv) => new RawClient([process.execPath, ...argv], { env });
+  const run = (argv) => new RawClient([process.execPath, ...argv], { env });
   const starts = {
     peer: () =>
-      start([
+      run([
         cli,
         "--headless",
         "--isolated",
@@ -96,7 +81,7 @@ async function measure(report, { folder, browser, url }) {
         join(folder, "peer"),
       ]),
     ours: () =>
-      start([BIN, "--executable-path", executablePath, "--output-dir", join(folder, "ours")]),
+      run([BIN, "--executable-path", executablePath, "--output-dir", join(folder, "ours")]),
   };
   // With @playwright/mcp the model judges: it needs the snapshot, the console and the screenshot in its answers.
   const jobs = {
@@ -147,6 +132,10 @@ async function measure(report, { folder, browser, url }) {
     peer: () => firstJob(starts.peer, jobs.peer),
     ours: () => firstJob(starts.ours, jobs.ours),
   });
+  const start = await inTurn(COLD, {
+    peer: () => firstJob(starts.peer, jobs.peer, 0, true),
+    ours: () => firstJob(starts.ours, jobs.ours, 0, true),
+  });
   const later = await inTurn(COLD, {
     peer: () => firstJob(starts.peer, jobs.peer, PAUSE_MS),
     ours: () => firstJob(starts.ours, jobs.ours, PAUSE_MS),
@@ -169,10 +158,12 @@ async function measure(report, { folder, browser, url }) {
   });
   const warm = await inTurn(RUNS, further(url), 3);
   const small = await inTurn(RUNS, further(`${url}small`), 3);
-  /** @type {Record<string, { raw: number[], peer: number[], ours: number[] }>} */
-  const open = {};
-  for (const [index, what] of Object.keys(OPEN).entries())
-    open[what] = await inTurn(COLD, further(`${url}?open=${index}`));
+  const { raw: floor, peer: other, ours: own } = further(url);
+  const spent = await inTurn(RUNS, {
+    raw: spending(process.pid, floor),
+    peer: spending(peer.child.pid, other),
+    ours: spending(ours.child.pid, own),
+  });
   const bytes = {
     peer: JSON.stringify(await jobs.peer(peer)).length,
     ours: JSON.stringify(await jobs.ours(ours)).length,
@@ -218,12 +209,11 @@ async function measure(report, { folder, browser, url }) {
     rows: [
       line("from start to the answer of initialize", medians(initialize)),
       line("from start to the first verdict", medians(cold)),
+      line("processor time up to it, browser included", medians(start)),
       line(`first verdict, requested ${PAUSE_MS / 1000} s after initialize`, medians(later)),
       line("a further verdict", medians(warm)),
       line("a further verdict on a page with a heading and a paragraph", medians(small)),
-      ...Object.entries(open).map(([what, taken]) =>
-        line(`the same on a page with ${what}`, medians(taken)),
-      ),
+      line("processor time of a further verdict, browser included", medians(spent)),
       line("bytes of answers for one verdict", bytes),
       line(`verdicts per second, ${CONTEXTS} at once`, many),
       line("memory of server and browser, MB", memory),
@@ -232,9 +222,8 @@ async function measure(report, { folder, browser, url }) {
     ],
     notes: [
       "The job: open a page of 120 sections, check that h1 contains Docs and that the console has no errors, take a screenshot. @playwright/mcp needs four calls for it (navigate, snapshot, console messages, screenshot) and leaves the verdict to the model; raw Playwright is the library in the benchmark's process. All three start the same browser.",
-      "Our run does more: it uses a fresh context behind a proxy that checks every address, waits until the page was quiet for 80 ms by the page's clock and 100 ms after its load event before it reports that there were no errors (less where the browser has nothing scheduled), and writes a report. Raw Playwright does not wait and can miss a late error. Our context is made after the previous answer; raw Playwright makes and closes its context within its time. @playwright/mcp keeps one context for all calls. The time from start to first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
+      "Our run does more: it uses a fresh context behind a proxy that checks every address, waits until the page was quiet for 100 ms before it reports that there were no errors, and writes a report. Raw Playwright does not wait and can miss a late error. @playwright/mcp keeps one context for all calls. The time from start to first verdict includes the start of Node.js for the servers, and not for raw Playwright.",
       "Memory is the proportional set size (PSS): pages that processes share count once. @playwright/mcp has one page and makes no verdicts at the same time, so its memory is the same in both lines.",
-      "A long poll is known by its protocol: Socket.IO, SockJS, SignalR, Bayeux, CouchDB. Nothing tells any other from data that is late until there is a response, so our run waits 2 s for one.",
     ],
   });
 }
@@ -252,7 +241,7 @@ async function initialized(start) {
  *
  * @param {() => RawClient} start @param {(client: RawClient) => unknown} job
  */
-async function firstJob(start, job, pauseMs = 0) {
+async function firstJob(start, job, pauseMs = 0, isSpending = false) {
   const client = start();
   await client.initialize();
   // As every host does before its first call.
@@ -260,10 +249,17 @@ async function firstJob(start, job, pauseMs = 0) {
   if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
   const begun = pauseMs > 0 ? performance.now() : client.started;
   await job(client);
-  const took = performance.now() - begun;
+  const took = isSpending ? await spentBy(client.child.pid) : performance.now() - begun;
   await client.close();
   return took;
 }
+
+/** The processor time of a job. @param {number | undefined} pid @param {() => unknown} job */
+const spending = (pid, job) => async () => {
+  const before = await spentBy(pid);
+  await job();
+  return (await spentBy(pid)) - before;
+};
 
 /**
  * Jobs a second with `CONTEXTS` of them in progress, measured in turn; the median of three rounds.
@@ -314,23 +310,41 @@ async function memoryOf(pid) {
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? Number.NaN) / 1000;
 }
 
-/** The memory of a process and all below it. @param {number | undefined} pid @returns {Promise<number>} */
+/** The memory of a process and all below it. @param {number | undefined} pid */
 async function family(pid) {
-  if (pid === undefined || process.platform !== "linux") return Number.NaN;
-  const parents = await Promise.all(
+  const all = await Promise.all((await treeOf(pid)).map(({ id }) => memoryOf(id)));
+  // One may have ended by now.
+  return all.length === 0 ? Number.NaN : all.reduce((sum, one) => sum + (one || 0), 0);
+}
+
+/** The processor time of a process and all below it, with those that have ended. @param {number | undefined} pid */
+async function spentBy(pid) {
+  const all = await treeOf(pid);
+  return all.length === 0 ? Number.NaN : all.reduce((sum, { spent }) => sum + spent, 0);
+}
+
+/**
+ * A process and all below it, each with its processor time and that of its ended children in milliseconds. None off
+ * Linux.
+ *
+ * @param {number | undefined} pid
+ */
+async function treeOf(pid) {
+  if (pid === undefined || process.platform !== "linux") return [];
+  const all = await Promise.all(
     (await readdir("/proc")).map(async (name) => {
       const stat = await readFile(`/proc/${name}/stat`, "latin1").catch(() => "");
-      return { id: Number(name), parent: Number(stat.slice(stat.lastIndexOf(")")).split(" ")[2]) };
+      const fields = stat.slice(stat.lastIndexOf(")")).split(" ").map(Number);
+      const ticks = fields.slice(12, 16).reduce((sum, one) => sum + one, 0);
+      return { id: Number(name), parent: fields[2], spent: ticks * 10 };
     }),
   );
-  /** @type {(id: number) => number[]} */
-  const below = (id) => [
-    id,
-    ...parents.filter(({ parent }) => parent === id).flatMap((one) => below(one.id)),
+  /** @type {(one: (typeof all)[number]) => typeof all} */
+  const below = (one) => [
+    one,
+    ...all.filter(({ parent }) => parent === one.id).flatMap((child) => below(child)),
   ];
-  const all = await Promise.all(below(pid).map(memoryOf));
-  // One may have ended by now.
-  return all.reduce((sum, one) => sum + (one || 0), 0);
+  return all.filter(({ id }) => id === pid).flatMap((one) => below(one));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -63,71 +63,11 @@ describe("aptInstall", () => {
     expect(await aptInstall(["pgbouncer"], { say, apt: path, ...options })).toBe(reason);
     expect([said, await calls()]).toEqual([[], []]);
   });
-
-  it("says and does nothing if the packages are installed", async () => {
-    const { path, calls } = await apt("echo '0 upgraded, 0 newly installed, 0 to remove.'");
-    expect(
-      await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} }),
-    ).toBeUndefined();
-    expect([said, await calls()]).toEqual([
-      [],
-      ["install --assume-no --no-install-recommends pgbouncer"],
-    ]);
-  });
-
-  it("announces apt-get update if there are no package lists yet", async () => {
-    const { path } = await apt(`case "$*" in
-      *update) touch "$0.updated"; exit 0;; esac
-      [ -e "$0.updated" ] || { echo 'E: Unable to locate package' >&2; exit 100; }
-      ${SIMULATION}`);
-    expect(
-      await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} }),
-    ).toBeUndefined();
-    expect(said[0]).toBe("Updating the list of Debian packages, as root: apt-get update");
-    expect(said[1]).toContain(INSTALL);
-  });
-
-  it("reports a failure, and fails in CI, where nothing may be skipped for it", async () => {
-    const { path } = await apt(`${SIMULATION}\necho 'E: no space left' >&2; exit 100`);
-    const options = { say, apt: path, isRoot: true };
-    expect(await aptInstall(["pgbouncer"], { ...options, env: {} })).toBe(
-      "apt failed: E: no space left",
-    );
-    await expect(aptInstall(["pgbouncer"], { ...options, env: { CI: "true" } })).rejects.toThrow(
-      "failed: E: no space left",
-    );
-  });
 });
 
 describe("ensureBrowser", () => {
   const none = async () => undefined;
   const apt = async () => "apt is used only as root";
-
-  it("uses an existing browser, and installs nothing", async () => {
-    const unwanted = async () => expect.fail("it installs");
-    const found = await ensureBrowser({
-      say,
-      find: async () => "/b",
-      apt: unwanted,
-      download: unwanted,
-    });
-    expect([found, said]).toEqual([{ executablePath: "/b" }, []]);
-  });
-
-  it("uses Playwright's installer if apt may not be used", async () => {
-    const places = [undefined, "/cache/shell"];
-    const find = async () => places.shift();
-    expect(await ensureBrowser({ say, find, apt, download: none })).toEqual({
-      executablePath: "/cache/shell",
-    });
-  });
-
-  it("reports that the installed browser does not start", async () => {
-    const failed = ensureBrowser({ say, find: none, apt, download: none });
-    await expect(failed).rejects.toMatchObject({
-      note: expect.stringContaining("(apt is used only as root; the installed one does not start"),
-    });
-  });
 
   it("explains in one sentence why there is none and how to get one; a test that needs it is skipped", async ({
     task,

@@ -2,13 +2,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
-import { ensureBrowser } from "./browser.mjs";
 import { mounted } from "./disks.ts";
-import { project } from "./fixture.ts";
 import { page, type Site } from "./lab.ts";
-import { folderOf, session, site } from "./session.ts";
+import { folderOf, site } from "./session.ts";
 import { makeTester } from "./testers.ts";
 
 const SECRET = "hunter2 & more";
@@ -43,57 +40,29 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     evidence: ["full_page", "har"] as const,
   };
 
-  for (const kilobytes of rowsOf([40, 4], 1))
-    it(`of ${kilobytes} kB costs no verdict, and keeps nothing half-written or with a secret`, async (ctx) => {
-      const folder = await mounted(ctx, join(await folderOf("full"), "runs"), `size=${kilobytes}k`);
-      const lab = await makeTester({ runs: new RunStore({ folder }) });
-      onTestFinished(() => lab.close());
-      const report = await lab.run({ ...asked, url: web.url });
-      expect(report.failed_step).toBeUndefined();
-      expect(report.assertions.map(({ passed }) => passed)).toEqual([true, true, false]);
-      const home = join(folder, report.run_id ?? "");
-      const kept = await readdir(home);
-      for (const name of kept) await expectWhole(join(home, name));
-      const [note = ""] = report.notes ?? [];
-      expect(note).toMatch(
-        /^not kept in .* \(no space left on device\).*; --output-dir chooses another folder$/,
-      );
-      const lost = note.replace(`not kept in ${home}: `, "").match(/[\w.-]+(?=, | \()/g) ?? [];
-      expect([...kept, ...lost].sort()).toEqual([
-        "home-filled.png",
-        "home.har",
-        "home.png",
-        "report.json",
-      ]);
-      expect(report.artifacts?.map(({ name }) => name)).toEqual(
-        kept.filter((name) => name !== "report.json").sort(),
-      );
-    });
-
-  if (isLong)
-    it("keeps the verdicts of specs, and names the attachments that were not kept", async (ctx) => {
-      const { executablePath } = await ensureBrowser();
-      const use = { launchOptions: { executablePath }, trace: "on", screenshot: "on" };
-      const home = await project(await folderOf("specs"), {
-        "playwright.config.js": `export default { use: ${JSON.stringify(use)} };\n`,
-        "page.spec.js": `import { expect, test } from "playwright/test";
-test("heading", async ({ page }) => {
-  await page.goto("${web.url}");
-  expect(await page.textContent("h1")).toBe("Other " + process.env.PW_SECRET_PIN);
-});
-`,
-      });
-      process.env.PW_SECRET_PIN = SECRET;
-      onTestFinished(() => void delete process.env.PW_SECRET_PIN);
-      const talk = await session({ args: ["--project", home] });
-      const folder = await mounted(ctx, talk.runs, "size=12k");
-      const { data, text } = await talk.good("pw_run_specs");
-      expect(data).toMatchObject({ passed: false, summary: "1 failed" });
-      const kept = join(folder, String(data.run_id));
-      for (const name of await readdir(kept)) await expectWhole(join(kept, name));
-      expect(text).toContain(`note: not kept in ${kept}: `);
-      expect(data.notes).toEqual([
-        expect.stringMatching(/1-heading-trace\.zip .*could show a secret/),
-      ]);
-    });
+  it("costs no verdict, and keeps nothing half-written or with a secret", async (ctx) => {
+    const folder = await mounted(ctx, join(await folderOf("full"), "runs"), "size=40k");
+    const lab = await makeTester({ runs: new RunStore({ folder }) });
+    onTestFinished(() => lab.close());
+    const report = await lab.run({ ...asked, url: web.url });
+    expect(report.failed_step).toBeUndefined();
+    expect(report.assertions.map(({ passed }) => passed)).toEqual([true, true, false]);
+    const home = join(folder, report.run_id ?? "");
+    const kept = await readdir(home);
+    for (const name of kept) await expectWhole(join(home, name));
+    const [note = ""] = report.notes ?? [];
+    expect(note).toMatch(
+      /^not kept in .* \(no space left on device\).*; --output-dir chooses another folder$/,
+    );
+    const lost = note.replace(`not kept in ${home}: `, "").match(/[\w.-]+(?=, | \()/g) ?? [];
+    expect([...kept, ...lost].sort()).toEqual([
+      "home-filled.png",
+      "home.har",
+      "home.png",
+      "report.json",
+    ]);
+    expect(report.artifacts?.map(({ name }) => name)).toEqual(
+      kept.filter((name) => name !== "report.json").sort(),
+    );
+  });
 });

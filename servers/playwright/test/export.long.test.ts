@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
-import { ABSENCES, AROUND, CHECKS, FILE, formsSite, STEPS, type StepForm } from "./forms.ts";
+import { ABSENCES, AROUND, CHECKS, formsSite, playing, STEPS } from "./forms.ts";
 import type { Site } from "./lab.ts";
 
 /** Playwright runs all specs, more than a minute on an idle machine. */
@@ -92,11 +92,6 @@ const OPPOSITES = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(
   ([, fails]) => opposite(fails.replace(/ within \d+ms$/, "")),
 );
 
-const stepsOf = (forms: readonly StepForm[]) =>
-  forms
-    .flatMap((form) => [...form.steps, `expect ${form.effect}`])
-    .map((text) => text.replace(FILE, "notes.txt"));
-
 it(
   "specs of every form pass with the real playwright test, and fail if the check does",
   async () => {
@@ -106,8 +101,13 @@ it(
       opposite: { assertions: OPPOSITES.slice(0, 60) },
       others: { assertions: OPPOSITES.slice(60) },
       // A spec cannot have a step that switches tabs.
-      around: { steps: stepsOf(AROUND.filter(({ steps }) => !/ tab\b/.test(steps.join()))) },
-      steps: { steps: stepsOf(STEPS) },
+      around: {
+        steps: playing(
+          AROUND.filter((form) => !/ tab\b/.test(form.join())),
+          "notes.txt",
+        ),
+      },
+      steps: { steps: playing(STEPS, "notes.txt") },
     });
     expect(await playwrightTest()).toEqual({
       passed: true,

@@ -7,7 +7,6 @@ import type { World } from "@refmcp/testing";
 import { PNG } from "pngjs";
 import { ensureBrowser } from "./browser.mjs";
 import { page, serve } from "./lab.ts";
-import { untimed } from "./untimed.ts";
 
 const SECRET = "hunter2-planted-secret";
 const RUN = "20260728-090000-0f1x7e00";
@@ -160,7 +159,7 @@ export async function world(): Promise<World> {
       return hash.digest("hex");
     },
     stable: (text) =>
-      untimed(text)
+      text
         .replaceAll(folder, "/world")
         .replaceAll(site.url, "http://localhost:1313")
         .replace(/\b20\d{6}-\d{6}-[0-9a-f]{8}\b/g, "20260728-090000-00000001")

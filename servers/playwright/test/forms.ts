@@ -107,14 +107,9 @@ export type CheckForm = readonly [holds: string, fails: string, actual: string];
 export const CHECKS: readonly CheckForm[] = [
   // The page.
   ["title is 'Docs'", "title is 'Other'", 'the title is "Docs"'],
-  ["title is not 'Other'", "title is not 'Docs'", 'the title is "Docs"'],
-  ["title contains 'oc'", "title contains 'docs'", 'the title is "Docs"'],
+  ["title contains 'oc'", "title is not 'Docs'", 'the title is "Docs"'],
   ["title matches /^d/i", "title matches /^d/", 'the title is "Docs"'],
-  ["title does not match /x/", "title does not match /D/", 'the title is "Docs"'],
-  ["url contains '127.0.0.1'", "url contains '/docs'", "the url is"],
   ["url does not contain 'docs'", "url does not contain '127'", "the url is"],
-  ["url matches /\\/$/", "url matches /^https:/", "the url is"],
-  ["url is not 'x'", "url is 'x'", "the url is"],
   ["status is 200", "status is 404", "the status is 200"],
   ["status 2xx", "status 4xx", "the status is 200"],
   // A text.
@@ -126,20 +121,16 @@ export const CHECKS: readonly CheckForm[] = [
   [
     "li in ol contains 'uno'",
     "li contains 'two'",
-    "li matches 4 elements. Choose one: text exactly 'one'",
+    "li matches 4 elements. Choose one: text exactly",
   ],
   ["#late contains 'here' within 20s", "#late contains 'there' within 20ms", "its text is"],
-  ["expect h1 contains 'Docs'", "expect h1 contains 'x'", 'its text is "Docs & guides"'],
   // A state.
   ["h1 is visible", "#ghost is visible", "it is hidden"],
   ["h6 is not visible", "h1 is not visible", "it is visible"],
   ["#ghost is hidden", "h1 is hidden", "it is visible"],
-  ["h1 is not hidden", "#ghost is not hidden", "it is hidden"],
   ["button 'Save' is enabled", "button 'Send' is enabled", "it is disabled"],
-  ["button 'Send' is not enabled", "button 'Save' is not enabled", "it is enabled"],
   ["button 'Send' is disabled", "button 'Save' is disabled", "it is enabled"],
   ["'I agree' is checked", "'News' is checked", "it is unchecked"],
-  ["'News' is not checked", "#agree is not checked", "it is checked"],
   ["'News' is unchecked", "#agree is unchecked", "it is checked"],
   ["label 'Email' is editable", "label 'Fixed' is editable", "it is read-only"],
   ["label 'Fixed' is readonly", "label 'Email' is readonly", "it is editable"],
@@ -147,35 +138,26 @@ export const CHECKS: readonly CheckForm[] = [
   ["#none is empty", "#fixed is empty", "it is not empty"],
   ["h1 is in viewport", "footer is in viewport", "it is outside the viewport"],
   ["label 'Radio' is selected", "'News' is selected", "it is not selected"],
-  [
-    "`option:last-child` in label 'Color' is selected",
-    "first option in label 'Color' is selected",
-    "it is not selected",
-  ],
+  ["last option in 'Color' is selected", "first option in 'Color' is selected", "not selected"],
   ["first details is expanded", "last details is expanded", "it is not expanded"],
   ["last details is collapsed", "h6 is collapsed", "nothing matches h6"],
   ["button 'Bold' is pressed", "button 'Slim' is pressed", "it is not pressed"],
   ["button 'Slim' is not pressed", "button 'Bold' is not pressed", "it is pressed"],
   ["label 'Must' is required", "label 'Email' is required", "it is not required"],
   ["#must is invalid", "label 'Email' is invalid", "it is not invalid"],
-  // Existence.
+  // Existence and number.
   ["h1 exists", "h6 exists", "nothing matches"],
   ["h6 does not exist", "li does not exist", "4 elements match"],
+  ["li count is 4", "li count is 3", "the count is 4"],
+  ["li count at least 4", "li count at least 5", "the count is 4"],
+  ["li count at most 4", "li count <= 3", "the count is 4"],
+  ["li count less than 5", "li count less than 4", "the count is 4"],
+  ["li count more than 3", "li count > 4", "the count is 4"],
   // A property.
-  [
-    "label 'Email' has value 'ada@example.com'",
-    "label 'Email' has value contains 'bob'",
-    'its value is "ada@example.com"',
-  ],
-  ["h1 has class 'big'", "h1 has class 'small'", 'its class is "big title"'],
-  ["h1 has class is not 'small'", "h1 has class is not 'big'", 'its class is "big title"'],
+  ["'Email' has value 'ada@example.com'", "'Email' has value contains 'bob'", "its value is"],
   ["field 'Email' contains 'ada'", "field 'Email' is 'ada'", 'its value is "ada@example.com"'],
+  ["h1 has class 'big'", "h1 has class 'small'", 'its class is "big title"'],
   ["link 'Docs' has attribute href", "link 'Docs' has attribute rel", "it has no attribute rel"],
-  [
-    "link 'Docs' has attribute 'href' '/docs'",
-    "link 'Docs' has attribute href contains 'y'",
-    "/docs",
-  ],
   ["link 'Docs' has href '/docs'", "link 'Docs' has href contains 'x'", 'is "/docs"'],
   ["h1 has style 'color' 'rgb(1, 2, 3)'", "h1 has style color is 'red'", "rgb(1, 2, 3)"],
   // Lines of Playwright.
@@ -204,82 +186,34 @@ export const CHECKS: readonly CheckForm[] = [
     "expect(page).toHaveTitle('Other', { timeout: 400 })",
     'the title is "Docs"',
   ],
-  [
-    "expect(page.getByRole('link', { name: 'Next' })).not.toHaveAttribute('href', '/docs')",
-    "expect(page.getByRole('link', { name: 'Next' })).toHaveAttribute('href', '/docs', { timeout: 400 })",
-    "/next",
-  ],
-  // A number.
-  ["li count is 4", "li count is 3", "the count is 4"],
-  ["li count at least 4", "li count is 5", "the count is 4"],
-  ["li count at most 4", "li count <= 3", "the count is 4"],
-  ["li count < 5", "li count less than 4", "the count is 4"],
-  ["li count more than 3", "li count > 4", "the count is 4"],
   // Targets.
   ["first li is 'one'", "last li is 'three'", 'its text is "uno"'],
-  ["last li is 'uno'", "first li is 'two'", 'its text is "one"'],
   ["nth 2 li in ul is 'two'", "nth 2 li in ol exists", "nothing matches"],
   ["'Saved' is visible", "'Lost' is visible", "nothing matches"],
   ["status contains 'Saved'", "alert exists", "nothing matches"],
-  ["heading 'Docs' exists", "heading 'News' exists", "nothing matches"],
-  ["text 'one' exists", "text 'four' exists", "nothing matches"],
   ["label 'Fixed' exists", "label 'Broken' exists", "nothing matches"],
   ["placeholder 'you@' exists", "placeholder 'me@' exists", "nothing matches"],
   ["alt 'A pixel' exists", "alt 'A line' exists", "nothing matches"],
   ["title 'the docs' is 'Docs'", "title 'no docs' exists", "nothing matches"],
-  ["h2 in frame 'Inner' is 'Inside'", "h3 in frame 'Inner' exists", "nothing matches"],
-  ["heading in frame 'Inner' exists", "h2 in frame 'Outer' exists", "nothing matches"],
-  [
-    "button exactly 'Save' is visible",
-    "button exactly 'save' exists",
-    "nothing matches button exactly 'save'",
-  ],
-  ["exactly 'Saved' is visible", "exactly 'Sav' exists", "nothing matches exactly 'Sav'"],
-  ["label exactly 'Email' exists", "label exactly 'email' exists", "nothing matches"],
-  ["navigation 'Main' exists", "link 'Docs' in nav in footer exists", "there is no nav in footer"],
   ["testid 'save' is 'Save'", "testid 'send' exists", "nothing matches"],
-  ["link 'Docs' in navigation 'Main' exists", "link 'Docs' in footer exists", "nothing matches"],
+  ["h2 in frame 'Inner' is 'Inside'", "h2 in frame 'Outer' exists", "nothing matches"],
+  ["button exactly 'Save' is visible", "button exactly 'save' exists", "nothing matches"],
+  ["exactly 'Saved' is visible", "exactly 'Sav' exists", "nothing matches exactly 'Sav'"],
+  ["navigation 'Main' exists", "link 'Docs' in nav in footer exists", "there is no nav in footer"],
   ["`ul > li:nth-child(2)` is 'two'", "`ul > li:nth-child(9)` exists", "nothing matches"],
-  [
-    "li containing 'two' is 'two'",
-    "li containing 'four' exists",
-    "nothing matches li containing 'four'",
-  ],
-  [
-    "button 'Save' in main containing 'Email' is visible",
-    "button in main containing 'Nowhere' exists",
-    "nothing",
-  ],
-  [
-    "heading 'Docs' level 1 is visible",
-    "heading level 3 exists",
-    "nothing matches heading level 3",
-  ],
+  ["li containing 'two' is 'two'", "li containing 'four' exists", "nothing matches"],
+  ["heading 'Docs' level 1 is visible", "heading level 3 exists", "heading level 3"],
   // The negation of a check.
   ["not h6 exists", "not h1 exists", "1 element matches"],
   ["not li count is 3", "not li count is 4", "the count is 4"],
   ["not status is 404", "not status is 200", "the status is 200"],
   // The network, and absence.
   ["request to **/api/items*", "request to **/api/none", "requests matches"],
-  ["request to '/pixel.svg'", "request to '/line.svg'", "requests matches"],
-  [
-    "response /api/items* status is 200",
-    "response /api/items* status is 404 within 3s",
-    "with status 200",
-  ],
   ["request to POST /api/log", "request to GET /api/log", "requests matches"],
-  [
-    "request to /api/log contains 'a visit'",
-    "request to /api/log contains 'two'",
-    'last body is "a visit',
-  ],
-  ["download 'report.csv'", "download '*.pdf'", 'downloads: "report.csv" '],
-  ["download 're*.csv'", "download 'other.csv'", 'downloads: "report.csv" '],
-  [
-    "response **/pixel.svg status is 2xx",
-    "response **/pixel.svg status is 5xx within 3s",
-    "with status 200",
-  ],
+  ["request to /api/log contains 'a visit'", "request to /api/log contains 'two'", "last body is"],
+  ["response /api/items* status is 200", "response /api/items* status is 404 within 3s", "200"],
+  ["response **/pixel.svg status is 2xx", "response **/pixel.svg status is 5xx within 3s", "200"],
+  ["download 're*.csv'", "download '*.pdf'", 'downloads: "report.csv" '],
   ["no h6", "no li", "4 elements match"],
   ["no h6 within 20s", "no li within 20ms", "4 elements match"],
   ["no requests to **/ads/**", "no requests to **/api/*", "2 matched"],
@@ -292,22 +226,12 @@ export const CHECKS: readonly CheckForm[] = [
 
 /** Checks that pass on the page and fail on its bad version (`/?bad`). */
 export const ABSENCES: readonly CheckForm[] = [
-  [
-    "no console errors",
-    "no console errors",
-    'console errors, the first: "uncaught Error: late and bad',
-  ],
+  ["no console errors", "no console errors", 'the first: "uncaught Error: late and bad'],
   ["no page errors", "no page errors", '1 page error, the first: "Error: late and bad'],
   ["no failed requests", "no failed requests", '2 failed requests, the first: "GET http'],
   ["no broken images", "no broken images", "/missing.png"],
   ["no horizontal overflow", "no horizontal overflow", "px too wide"],
-  [
-    "no critical a11y violations",
-    "no critical a11y violations",
-    "button-name (critical) at .nameless",
-  ],
-  ["no serious a11y violations", "no serious a11y violations", "button-name (critical)"],
-  ["no moderate a11y violations in ul", "no moderate a11y violations", "button-name (critical)"],
+  ["no critical a11y violations", "no critical a11y violations", "button-name (critical)"],
   ["no minor a11y violations in nav", "no a11y violations in .nameless", "button-name (critical)"],
 ];
 
@@ -315,162 +239,63 @@ export const ABSENCES: readonly CheckForm[] = [
 export const FILE = "FILE";
 
 /** Steps, and an assertion that passes afterwards. */
-export interface StepForm {
-  readonly steps: readonly string[];
-  readonly effect: string;
-}
+export type StepForm = readonly [effect: string, ...steps: string[]];
 
 /** Steps for the page's environment, in an order in which all work one after the other. */
 export const AROUND: readonly StepForm[] = [
-  {
-    steps: ["mock GET /api/users with 200 'nobody'", "set cookie 'early' to 'yes'"],
-    effect: "h1 is visible",
-  },
-  { steps: ["set cookie 'late' to 'yes'"], effect: "h1 is visible" },
-  { steps: ["click button 'Users'"], effect: "#log contains 'users nobody;'" },
-  {
-    steps: [`use har '${FILE}'`, "click button 'Users'"],
-    effect: "#log contains 'users nobody; users nobody;'",
-  },
-  {
-    steps: ["block /api/users", "offline", "online", "click button 'Users'"],
-    effect: "#log contains 'users failed;'",
-  },
-  {
-    steps: ["click button 'Open'", "switch to new tab"],
-    effect: "h1 is 'The docs'",
-  },
-  {
-    steps: ["switch to tab 1"],
-    effect: "h1 contains 'guides'",
-  },
-  {
-    steps: ["type 'abc' into #none"],
-    effect: "#none has value 'abc'",
-  },
+  ["h1 is visible", "mock GET /api/users with 200 'nobody'", "set cookie 'early' to 'yes'"],
+  ["h1 is visible", "set cookie 'late' to 'yes'"],
+  ["#log contains 'users nobody;'", "click button 'Users'"],
+  ["#log contains 'users nobody; users nobody;'", `use har '${FILE}'`, "click button 'Users'"],
+  ["#log contains 'failed;'", "block /api/users", "offline", "online", "click button 'Users'"],
+  ["h1 is 'The docs'", "click button 'Open'", "switch to new tab"],
+  ["h1 contains 'guides'", "switch to tab 1"],
+  ["#none has value 'abc'", "type 'abc' into #none"],
 ];
 
 /** The other steps, also in a working order. */
 export const STEPS: readonly StepForm[] = [
-  {
-    steps: ["click button 'Inner' in frame 'Inner'"],
-    effect: "button in frame 'Inner' is 'Pressed'",
-  },
-  {
-    steps: ["click button 'Save'"],
-    effect: "#log contains 'click;'",
-  },
-  {
-    steps: [
-      "await page.getByRole('button', { name: 'Save' }).click();",
-      "page.getByLabel('None').fill('x')",
-      "expect(page.getByLabel('None')).toHaveValue('x')",
-      "page.getByLabel('None').clear()",
-    ],
-    effect: "#log contains 'click;'",
-  },
-  {
-    steps: ["double click testid 'save'"],
-    effect: "#log contains 'double;'",
-  },
-  {
-    steps: ["fill label 'Email' with 'bob@example.com'"],
-    effect: "'Email' has value 'bob@example.com'",
-  },
-  {
-    steps: ["fill 'Password' with secret 'PASSWORD'"],
-    effect: "#log contains 'length 14;'",
-  },
-  {
-    steps: ["clear placeholder 'you@example.com'"],
-    effect: "'Email' is empty",
-  },
-  {
-    steps: ["fill 'None' with ''"],
-    effect: "#none is focused",
-  },
-  { steps: ["type 'hello'"], effect: "#none has value 'hello'" },
-  { steps: ["press Control+A", "press Delete"], effect: "#none is empty" },
-  {
-    steps: ["press Enter on 'Email'"],
-    effect: "#log contains 'sent;'",
-  },
-  {
-    steps: ["uncheck 'I agree'"],
-    effect: "#agree is unchecked",
-  },
-  {
-    steps: ["check 'I agree'"],
-    effect: "#agree is checked",
-  },
-  {
-    steps: ["select 'Red' in label 'Color'"],
-    effect: "#log contains 'color Red;'",
-  },
-  {
-    steps: ["select 'Fig' and 'Kiwi' in label 'Fruit'"],
-    effect: "#log contains 'fruit 2;'",
-  },
-  {
-    steps: [`upload '${FILE}' to label 'File'`],
-    effect: "#log contains 'file notes.txt;'",
-  },
-  {
-    steps: ["hover nav"],
-    effect: "#tip is visible",
-  },
-  {
-    steps: ["drag #card to #done"],
-    effect: "#log contains 'dropped;'",
-  },
-  {
-    steps: ["accept dialog with 'Ada'", "click button 'Ask'"],
-    effect: "#log contains 'name Ada;'",
-  },
-  {
-    steps: ["accept dialog", "click button 'Sure'"],
-    effect: "#log contains 'sure true;'",
-  },
-  {
-    steps: ["scroll to footer"],
-    effect: "footer is in viewport",
-  },
-  { steps: ["scroll to top"], effect: "footer is not in viewport" },
-  { steps: ["scroll to bottom"], effect: "footer is in viewport" },
-  {
-    steps: ["click button 'Go on'"],
-    effect: "#log contains 'went on;'",
-  },
-  {
-    steps: ["screenshot", "screenshot 'menu' of nav"],
-    effect: "nav is visible",
-  },
-  {
-    steps: ["expect h1 contains 'Docs'"],
-    effect: "h1 is visible",
-  },
-  { steps: ["wait for 10ms", "wait for 0.01s", "wait for h1"], effect: "h1 is visible" },
-  {
-    steps: ["wait for #late contains 'here'"],
-    effect: "#late is 'here now'",
-  },
-  {
-    steps: ["wait for network idle"],
-    effect: "h1 is visible",
-  },
-  {
-    steps: ["reload"],
-    effect: "#loads is 'loaded 2'",
-  },
-  {
-    steps: ["goto /next"],
-    effect: "url contains '/next'",
-  },
-  {
-    steps: ["go back"],
-    effect: "#loads is 'loaded 3'",
-  },
+  ["button in frame 'Inner' is 'Pressed'", "click button 'Inner' in frame 'Inner'"],
+  ["#log contains 'click;'", "await page.getByRole('button', { name: 'Save' }).click();"],
+  ["expect(page.getByLabel('None')).toHaveValue('x')", "page.getByLabel('None').fill('x')"],
+  ["#none is empty", "page.getByLabel('None').clear()"],
+  ["#log contains 'double;'", "double click testid 'save'"],
+  ["'Email' has value 'bob@example.com'", "fill label 'Email' with 'bob@example.com'"],
+  ["#log contains 'length 14;'", "fill 'Password' with secret 'PASSWORD'"],
+  ["'Email' is empty", "clear placeholder 'you@example.com'"],
+  ["#none is focused", "fill 'None' with ''"],
+  ["#none has value 'hello'", "type 'hello'"],
+  ["#none is empty", "press Control+A", "press Delete"],
+  ["#log contains 'sent;'", "press Enter on 'Email'"],
+  ["#agree is unchecked", "uncheck 'I agree'"],
+  ["#agree is checked", "check 'I agree'"],
+  ["#log contains 'color Red;'", "select 'Red' in label 'Color'"],
+  ["#log contains 'fruit 2;'", "select 'Fig' and 'Kiwi' in label 'Fruit'"],
+  ["#log contains 'file notes.txt;'", `upload '${FILE}' to label 'File'`],
+  ["#tip is visible", "hover nav"],
+  ["#log contains 'dropped;'", "drag #card to #done"],
+  ["#log contains 'name Ada;'", "accept dialog with 'Ada'", "click button 'Ask'"],
+  ["#log contains 'sure true;'", "accept dialog", "click button 'Sure'"],
+  ["footer is in viewport", "scroll to footer"],
+  ["footer is not in viewport", "scroll to top"],
+  ["footer is in viewport", "scroll to bottom"],
+  ["#log contains 'went on;'", "click button 'Go on'"],
+  ["nav is visible", "screenshot", "screenshot 'menu' of nav", "expect h1 contains 'Docs'"],
+  ["h1 is visible", "wait for 10ms", "wait for 0.01s", "wait for h1", "wait for network idle"],
+  ["#late is 'here now'", "wait for #late contains 'here'"],
+  ["#loads is 'loaded 2'", "reload"],
+  ["url contains '/next'", "goto /next"],
+  ["#loads is 'loaded 3'", "go back"],
 ];
+
+/** The steps of forms, each with its effect. */
+export const playing = (forms: readonly StepForm[], file: string, within = ""): string[] =>
+  forms
+    .flatMap(([effect, ...steps]) => [
+      ...steps,
+      effect.startsWith("expect") ? effect : `expect ${effect}${within}`,
+    ])
+    .map((text) => text.replace(FILE, file));
 
 /** An assertion as a step has it. */
 export function assertionOf(text: string) {

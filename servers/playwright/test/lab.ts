@@ -1,7 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createSecureServer } from "node:https";
 import { connect, type Socket } from "node:net";
-import { generate } from "selfsigned";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -88,16 +86,3 @@ export const page = (body: string, head = "") =>
 export const SHOP =
   page(`<h1>Lamps</h1><label>Name <input></label><button onclick="add()">Add</button><ul></ul>
    <script>const add = () => { document.querySelector("ul").innerHTML += "<li>" + document.querySelector("input").value + "</li>"; console.error("added " + document.querySelectorAll("li").length) }</script>`);
-
-/** An https page, with or without a picture that it loads over http. */
-export async function secureSite(picture: string): Promise<Site> {
-  const { cert, private: key } = await generate([{ name: "commonName", value: "localhost" }], {
-    extensions: [{ name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] }],
-  });
-  const site = await serve(
-    { "/": page("<h1>Safe</h1>"), "/mixed": page(`<h1>Mixed</h1><img alt="" src="${picture}">`) },
-    "127.0.0.1",
-    createSecureServer({ cert, key }),
-  );
-  return { ...site, url: site.url.replace("http:", "https:") };
-}

@@ -1,6 +1,5 @@
 import { createServer as createTcp } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { isLong, rowsOf } from "../../../vitest.long.ts";
 import { page, type Site } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
@@ -12,45 +11,85 @@ beforeAll(async () => {
 afterAll(() => lab?.close());
 
 const good = { assertions: ["h1 is 'Good'"] };
+const script = (code: string) => `<h1>Good</h1><script>${code}</script>`;
+const each = (count: number, code: string) =>
+  script(`for (let n = 0; n < ${count}; n++) { ${code} }`);
+const later = (code: string) => script(`setTimeout(() => { ${code} }, 100)`);
+
+/** Pages that run into the time limit. */
+const ENDLESS: Readonly<Record<string, string>> = {
+  "spins at once": script("while (true) {}"),
+  "spins later": later("while (true) {}"),
+  "shows dialogs without end": later("while (true) alert(1)"),
+  "never ends loading": "<h1>Good</h1><img src='/never'>",
+};
+/** Pages that get their verdict, and what it notes. */
+const FLOODS: Readonly<Record<string, readonly [html: string, note?: string]>> = {
+  "console lines": [each(20_000, "console.log('x'.repeat(500))"), "too many console messages"],
+  dialogs: [each(200, "alert(n)")],
+  popups: [each(30, "window.open('/empty')")],
+  requests: [each(6_000, "fetch('/empty?' + n).catch(() => {})")],
+  downloads: [
+    each(20, "Object.assign(document.createElement('a'), { href: '/file', download: n }).click()"),
+  ],
+  "100,000 px": ["<h1>Good</h1><div style='height: 100000px'></div>", "the first 16000"],
+  reloads: [
+    script(
+      "sessionStorage.n = 1 + Number(sessionStorage.n ?? 0); if (sessionStorage.n < 9) location.reload()",
+    ),
+  ],
+  "a flood of history": [
+    script("for (let n = 0; n < 5000; n++) history.pushState(0, '', '?' + n)"),
+  ],
+};
 
 describe("pages that do not behave", () => {
-  let fine: Site;
+  let web: Site;
   beforeAll(async () => {
-    fine = await site({ "/": page("<h1>Good</h1>") });
+    const pages = [...Object.values(ENDLESS), ...Object.values(FLOODS).map(([html]) => html)];
+    web = await site({
+      ...Object.fromEntries(pages.map((html, index) => [`/${index}`, page(html)])),
+      "/": page("<h1>Good</h1>"),
+      "/crash": page("<h1>Good</h1>"),
+      "/click": page("<h1>Good</h1><button onclick='while (true) {}'>go</button>"),
+      "/text": page(`<h1>${"a".repeat(50_000)}!</h1><h2>${"long ".repeat(200_000)}</h2>`),
+      "/never": () => undefined,
+      "/empty": "",
+      "/file": (_, response) =>
+        void response
+          .writeHead(200, { "content-disposition": "attachment" })
+          .end("x".repeat(1_000_000)),
+    });
   });
   /** The next run works, whatever the last page did. */
   const expectNextRunToPass = async () =>
-    expect((await lab.run({ ...good, url: fine.url })).passed).toBe(true);
+    expect((await lab.run({ ...good, url: web.url })).passed).toBe(true);
 
-  it("a page that spins ends at the deadline, and the next run works", async () => {
-    const { url } = await site({
-      "/": page("<h1>Good</h1><script>while (true) {}</script>"),
-      "/later": page(
-        "<h1>Good</h1><script>setTimeout(() => { console.log('soon'); setTimeout(() => { while (true) {} }) }, 100)</script>",
-      ),
-    });
-    const requests = [
-      {
-        url: `${url}/later`,
-        steps: ["wait for 500ms"],
-        evidence: ["screenshot", "trace"] as const,
-      },
-      { url, assertions: ["h1 is 'Good'"] },
-      { url: `${url}/later`, assertions: ["h1 is 'Other'"] },
-    ];
-    for (const request of rowsOf(requests, 2)) {
-      const found = await lab.failure({ timeoutMs: 1_500, ...request });
-      expect(found).toMatchObject({ kind: "timeout", message: expect.stringContaining("1500 ms") });
-      expect(found.data).toMatchObject({ passed: false, durationMs: expect.any(Number) });
-      await expectNextRunToPass();
-    }
+  it.each(Object.keys(ENDLESS))("one that %s ends at the deadline", async (name) => {
+    const url = `${web.url}/${Object.keys(ENDLESS).indexOf(name)}`;
+    const found = await lab.failure({ url, steps: ["wait for 60s"], timeoutMs: 1_500 });
+    expect(found).toMatchObject({ kind: "timeout", message: expect.stringContaining("1500 ms") });
+    expect(found.data).toMatchObject({ passed: false, durationMs: expect.any(Number) });
+    await expectNextRunToPass();
   });
 
-  it("a page that spins when it is clicked fails the step, and the next run works", async () => {
-    const { url } = await site({
-      "/": page("<h1>Good</h1><button onclick='while (true) {}'>go</button>"),
+  it.each(Object.entries(FLOODS))("one with %s is bounded", async (name, [, note = ""]) => {
+    const index = Object.keys(ENDLESS).length + Object.keys(FLOODS).indexOf(name);
+    const evidence = name.endsWith("px") ? (["full_page"] as const) : (["screenshot"] as const);
+    const report = await lab.run({ url: `${web.url}/${index}`, ...good, evidence });
+    expect(report.passed).toBe(true);
+    expect(JSON.stringify(report).length).toBeLessThan(5_000);
+    expect(report.notes?.join() ?? "").toContain(note);
+    expect(report.notes?.length ?? 0).toBeLessThan(20);
+    expect(report.artifacts?.map(({ name: file }) => file)).toEqual([`${index}.png`]);
+  });
+
+  it("one that spins when it is clicked fails the step, and the next run works", async () => {
+    const report = await lab.run({
+      url: `${web.url}/click`,
+      steps: ["click button 'go'"],
+      ...good,
     });
-    const report = await lab.run({ url, steps: ["click button 'go'"], ...good });
     expect(report).toMatchObject({
       passed: false,
       assertions: [{ actual: "not checked: a step failed" }],
@@ -59,134 +98,40 @@ describe("pages that do not behave", () => {
     await expectNextRunToPass();
   });
 
-  if (isLong)
-    it("a page that spins does not disturb runs at the same time", async () => {
-      const spinning = await site({ "/": page("<h1>Good</h1><script>while (true) {}</script>") });
-      const slow = lab.run({ ...good, url: fine.url, steps: ["wait for 2s"] });
-      const failed = await lab.failure({ ...good, url: spinning.url, timeoutMs: 1_000 });
-      expect(failed.kind).toBe("timeout");
-      expect((await slow).passed).toBe(true);
-    });
-
-  it("patterns with catastrophic backtracking elsewhere run in linear time", async () => {
-    const { url } = await site({ "/": page(`<h1>${"a".repeat(50_000)}!</h1>`) });
-    const report = await lab.run({
-      url,
-      assertions: ["h1 matches /^(a+)+$/ within 1s", "h1 matches /(a|a)*!$/"],
-    });
-    expect(report.assertions.map(({ passed }) => passed)).toEqual([false, true]);
-  });
-
-  it("a heading of 1 MB is read in part, and the answer stays small", async () => {
-    const { url } = await site({ "/": page(`<h1>${"long ".repeat(200_000)}</h1>`) });
-    const report = await lab.run({
-      url,
-      assertions: ["h1 contains 'long long'", "h1 is 'x' within 100ms", "title is 'Docs'"],
-    });
-    expect(report.assertions.map(({ passed }) => passed)).toEqual([true, false, true]);
+  it("one whose text takes a pattern exponential time elsewhere is read in linear time", async () => {
+    const assertions = [
+      "h1 matches /^(a+)+$/ within 1s",
+      "h1 matches /(a|a)*!$/",
+      "h2 is 'x' within 1s",
+    ];
+    const report = await lab.run({ url: `${web.url}/text`, assertions });
+    expect(report.assertions.map(({ passed }) => passed)).toEqual([false, true, false]);
     expect(JSON.stringify(report).length).toBeLessThan(5_000);
   });
 
-  it("floods of console lines, dialogs, popups, requests and downloads are bounded", async () => {
-    const { url } = await site({
-      "/console": page(
-        "<h1>Good</h1><script>for (let n = 0; n < 20000; n++) console.log('x'.repeat(500)); console.error('the one that counts')</script>",
-      ),
-      "/dialogs": page("<h1>Good</h1><script>for (let n = 0; n < 200; n++) alert(n)</script>"),
-      "/popups": page(
-        "<h1>Good</h1><script>for (let n = 0; n < 30; n++) window.open('/empty')</script>",
-      ),
-      "/requests": page(
-        "<h1>Good</h1><script>for (let n = 0; n < 6000; n++) fetch('/empty?' + n).catch(() => {})</script>",
-      ),
-      "/downloads": page(
-        "<h1>Good</h1><script>for (let n = 0; n < 20; n++) { const a = document.createElement('a'); a.href = '/file'; a.download = 'f' + n; a.click(); }</script>",
-      ),
-      "/empty": "",
-      "/file": (_, response) =>
-        void response
-          .writeHead(200, { "content-disposition": "attachment" })
-          .end("x".repeat(1_000_000)),
-    });
-    const console_ = await lab.run({
-      url: `${url}/console`,
-      assertions: ["h1 is 'Good'", "no console errors"],
-    });
-    expect(console_.assertions[1]?.actual).toContain("the one that counts");
-    expect(console_.notes?.join()).toContain("too many console messages");
-    const dialogs = await lab.run({ url: `${url}/dialogs`, ...{ assertions: good.assertions } });
-    expect(dialogs.passed).toBe(true);
-    expect(dialogs.notes?.length).toBeLessThan(10);
-    for (const path of rowsOf(["/requests", "/downloads", "/popups"], 1)) {
-      const report = await lab.run({
-        url: url + path,
-        assertions: good.assertions,
-        evidence: ["screenshot"],
-      });
-      expect(report.passed, path).toBe(true);
-      expect(JSON.stringify(report).length, path).toBeLessThan(5_000);
-      expect(
-        report.artifacts?.map(({ name }) => name),
-        path,
-      ).toEqual([`${path.slice(1)}.png`]);
-    }
-  });
-
-  if (isLong)
-    it("endless dialogs stop at the deadline", async () => {
-      const { url } = await site({
-        "/": page("<h1>Good</h1><script>setTimeout(() => { while (true) alert(1) }, 50)</script>"),
-      });
-      expect((await lab.failure({ url, steps: ["wait for 5s"], timeoutMs: 2_000 })).kind).toBe(
-        "timeout",
-      );
-      await expectNextRunToPass();
-    });
-
-  it("a renderer crash is reported, and the next run works", async () => {
-    const { url } = await site({ "/": page("<h1>Good</h1>") });
-    const crashing = lab.run({ url, steps: ["wait for 60s"] }).then(
+  it("one whose process crashes is reported, and the next run works", async () => {
+    const crashing = lab.run({ url: `${web.url}/crash`, steps: ["wait for 60s"] }).then(
       () => "passed",
       (error: unknown) => String(Object(error).code),
     );
-    await crashRenderers(lab, url);
+    await crashRenderers(lab, `${web.url}/crash`);
     expect(await crashing).toBe("crash");
     await expectNextRunToPass();
   });
 
-  it("a screenshot of a page of 100,000 px is cut, with a note", async () => {
-    const { url } = await site({ "/": page("<h1>Good</h1><div style='height: 100000px'></div>") });
-    const report = await lab.run({ url, evidence: ["full_page"] });
-    expect(report.notes?.join()).toContain("the first 16000");
-    expect(report.artifacts?.[0]?.name).toBe("home.png");
-  });
-
-  it("a page that never finishes loading is checked as far as it loaded", async () => {
-    const { url } = await site({
-      "/": (_, response) =>
-        void response
-          .writeHead(200, { "content-type": "text/html" })
-          .write(page("<h1>Good</h1><img src='/never'>")),
-      "/never": () => undefined,
-    });
-    expect((await lab.failure({ url, timeoutMs: 1_500 })).kind).toBe("timeout");
-    await expectNextRunToPass();
-  });
-
-  it("a host that does not respond, refuses or sends no HTTP is reported as such", async () => {
+  it("a host that refuses or sends no HTTP is reported as such", async () => {
     const found = await lab.failure({ url: "http://127.0.0.1:1/" });
     expect(found).toMatchObject({ kind: "unavailable", code: "unreachable" });
     expect(found.message).toContain("127.0.0.1:1");
     const tcp = createTcp((socket) => socket.end("nonsense\n"));
     await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
-    const address = tcp.address();
-    const port = address !== null && typeof address === "object" ? address.port : 0;
+    const { port } = Object(tcp.address());
     expect((await lab.failure({ url: `http://127.0.0.1:${port}/` })).kind).toBe("unavailable");
     tcp.close();
   });
 });
 
-/** Crashes the process of every page of a site, as a page that uses up its memory does. */
+/** Crashes the process of a page, as a page that uses up its memory does. */
 async function crashRenderers({ tester }: TestTester, url: string): Promise<void> {
   const { browser } = await tester.contexts.browser();
   const busy = await vi.waitUntil(

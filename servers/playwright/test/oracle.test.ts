@@ -5,8 +5,8 @@ import { page, type Site, serve } from "./lab.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
 // An independent check of verdicts: the same checks, written by hand with Playwright's own API on the same page.
-const once = { timeout: 500 };
-const check = (subject: Locator) => playwrightExpect(subject);
+const expects = playwrightExpect.configure({ timeout: 500 });
+const check = (subject: Locator) => expects(subject);
 
 interface Case {
   readonly name: string;
@@ -31,21 +31,21 @@ const CASES: readonly Case[] = [
     name: "a visible div role=dialog",
     body: `<div role="dialog" aria-label="Cookies">We use cookies</div><button>OK</button>`,
     checks: {
-      "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(once),
-      "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(once),
-      "no dialog": (page) => check(page.getByRole("dialog")).toHaveCount(0, once),
-      "dialog does not exist": (page) => check(page.getByRole("dialog")).toHaveCount(0, once),
+      "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(),
+      "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(),
+      "no dialog": (page) => check(page.getByRole("dialog")).toHaveCount(0),
+      "dialog does not exist": (page) => check(page.getByRole("dialog")).toHaveCount(0),
       "dialog 'Cookies' contains 'cookies'": (page) =>
-        check(page.getByRole("dialog", { name: "Cookies" })).toContainText("cookies", once),
-      "`dialog` exists": (page) => check(page.locator("dialog")).not.toHaveCount(0, once),
+        check(page.getByRole("dialog", { name: "Cookies" })).toContainText("cookies"),
+      "`dialog` exists": (page) => check(page.locator("dialog")).not.toHaveCount(0),
     },
   },
   {
     name: "a dialog that is closed",
     body: `<dialog>Shut</dialog><div role="dialog" hidden>Hidden</div>`,
     checks: {
-      "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(once),
-      "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(once),
+      "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(),
+      "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(),
     },
   },
   {
@@ -53,14 +53,13 @@ const CASES: readonly Case[] = [
     body: `<button>Save as…</button><button disabled>Save</button>`,
     checks: {
       "button 'Save' is visible": (page) =>
-        check(page.getByRole("button", { name: "Save" })).toBeVisible(once),
+        check(page.getByRole("button", { name: "Save" })).toBeVisible(),
       "button exactly 'Save' is visible": (page) =>
-        check(page.getByRole("button", { name: "Save", exact: true })).toBeVisible(once),
-      "button is disabled": (page) => check(page.getByRole("button")).toBeDisabled(once),
-      "last button is disabled": (page) =>
-        check(page.getByRole("button").last()).toBeDisabled(once),
+        check(page.getByRole("button", { name: "Save", exact: true })).toBeVisible(),
+      "button is disabled": (page) => check(page.getByRole("button")).toBeDisabled(),
+      "last button is disabled": (page) => check(page.getByRole("button").last()).toBeDisabled(),
       "not button 'Save' is enabled": (page) =>
-        check(page.getByRole("button", { name: "Save" })).not.toBeEnabled(once),
+        check(page.getByRole("button", { name: "Save" })).not.toBeEnabled(),
     },
   },
   {
@@ -68,34 +67,30 @@ const CASES: readonly Case[] = [
     body: shadow,
     checks: {
       "my-card contains 'hello Ada'": (page) =>
-        check(page.locator("my-card")).toContainText("hello Ada", once),
-      "my-card contains 'Bob'": (page) => check(page.locator("my-card")).toContainText("Bob", once),
+        check(page.locator("my-card")).toContainText("hello Ada"),
+      "my-card contains 'Bob'": (page) => check(page.locator("my-card")).toContainText("Bob"),
       "button 'Go' is enabled": (page) =>
-        check(page.getByRole("button", { name: "Go" })).toBeEnabled(once),
+        check(page.getByRole("button", { name: "Go" })).toBeEnabled(),
     },
   },
   {
     name: "a page that patches the prototypes",
     body: `${PATCHES}<h1>Real</h1><input aria-label="Name" value="Ada">`,
     checks: {
-      "h1 is 'Real'": (page) => check(page.locator("h1")).toHaveText("Real", once),
-      "h1 is 'patched'": (page) => check(page.locator("h1")).toHaveText("patched", once),
-      "h1 is visible": (page) => check(page.locator("h1")).toBeVisible(once),
-      "label 'Name' has value 'Ada'": (page) =>
-        check(page.getByLabel("Name")).toHaveValue("Ada", once),
+      "h1 is 'Real'": (page) => check(page.locator("h1")).toHaveText("Real"),
+      "h1 is 'patched'": (page) => check(page.locator("h1")).toHaveText("patched"),
+      "h1 is visible": (page) => check(page.locator("h1")).toBeVisible(),
+      "label 'Name' has value 'Ada'": (page) => check(page.getByLabel("Name")).toHaveValue("Ada"),
     },
   },
   {
     name: "options that are list items",
     body: `<ul role="listbox"><li role="option">One</li><li role="option" aria-selected="true">Two</li></ul>`,
     checks: {
-      "option count is 2": (page) => check(page.getByRole("option")).toHaveCount(2, once),
+      "option count is 2": (page) => check(page.getByRole("option")).toHaveCount(2),
       "option count at least 3": (page) =>
-        playwrightExpect
-          .poll(() => page.getByRole("option").count(), once)
-          .toBeGreaterThanOrEqual(3),
-      "listbox contains 'Two'": (page) =>
-        check(page.getByRole("listbox")).toContainText("Two", once),
+        expects.poll(() => page.getByRole("option").count()).toBeGreaterThanOrEqual(3),
+      "listbox contains 'Two'": (page) => check(page.getByRole("listbox")).toContainText("Two"),
     },
   },
   {
@@ -104,33 +99,30 @@ const CASES: readonly Case[] = [
       <label><input type="checkbox" checked> C</label><div role="switch" aria-checked="false" aria-label="D"></div>
       <fieldset disabled><button>E</button></fieldset><p style="opacity: 0">F</p><p style="visibility: hidden">G</p>`,
     checks: {
-      "label 'A' is disabled": (page) => check(page.getByLabel("A")).toBeDisabled(once),
-      "label 'A' is editable": (page) => check(page.getByLabel("A")).toBeEditable(once),
-      "label 'B' is editable": (page) => check(page.getByLabel("B")).toBeEditable(once),
-      "label 'B' is empty": (page) => check(page.getByLabel("B")).toBeEmpty(once),
-      "checkbox is checked": (page) => check(page.getByRole("checkbox")).toBeChecked(once),
-      "switch 'D' is unchecked": (page) => check(page.getByRole("switch")).not.toBeChecked(once),
-      "button 'E' is enabled": (page) => check(page.getByRole("button")).toBeEnabled(once),
-      "text 'F' is visible": (page) => check(page.getByText("F")).toBeVisible(once),
-      "text 'G' is visible": (page) => check(page.getByText("G")).toBeVisible(once),
-      "h1 does not contain 'x'": (page) => check(page.locator("h1")).not.toContainText("x", once),
-      "h1 is hidden": (page) => check(page.locator("h1")).toBeHidden(once),
+      "label 'A' is disabled": (page) => check(page.getByLabel("A")).toBeDisabled(),
+      "label 'A' is editable": (page) => check(page.getByLabel("A")).toBeEditable(),
+      "label 'B' is editable": (page) => check(page.getByLabel("B")).toBeEditable(),
+      "label 'B' is empty": (page) => check(page.getByLabel("B")).toBeEmpty(),
+      "checkbox is checked": (page) => check(page.getByRole("checkbox")).toBeChecked(),
+      "switch 'D' is unchecked": (page) => check(page.getByRole("switch")).not.toBeChecked(),
+      "button 'E' is enabled": (page) => check(page.getByRole("button")).toBeEnabled(),
+      "text 'F' is visible": (page) => check(page.getByText("F")).toBeVisible(),
+      "text 'G' is visible": (page) => check(page.getByText("G")).toBeVisible(),
+      "h1 does not contain 'x'": (page) => check(page.locator("h1")).not.toContainText("x"),
+      "h1 is hidden": (page) => check(page.locator("h1")).toBeHidden(),
     },
   },
   {
     name: "text with a different structure",
     body: `<h1>Two   <b>words</b>\n here</h1><h2>Gro\u0308ße</h2><p class="a b"></p><p id="z">\u00a0</p>`,
     checks: {
-      "h1 is 'Two words here'": (page) =>
-        check(page.locator("h1")).toHaveText("Two words here", once),
-      "h1 is 'two words here'": (page) =>
-        check(page.locator("h1")).toHaveText("two words here", once),
-      "h1 matches /^Two\\s+words/": (page) =>
-        check(page.locator("h1")).toHaveText(/^Two\s+words/, once),
-      ".a has class 'b'": (page) => check(page.locator(".a")).toContainClass("b", once),
-      "h2 is 'Größe'": (page) => check(page.locator("h2")).toHaveText("Gro\u0308ße", once),
-      "h2 contains 'röß'": (page) => check(page.locator("h2")).toContainText("ro\u0308ß", once),
-      ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/, once),
+      "h1 is 'Two words here'": (page) => check(page.locator("h1")).toHaveText("Two words here"),
+      "h1 is 'two words here'": (page) => check(page.locator("h1")).toHaveText("two words here"),
+      "h1 matches /^Two\\s+words/": (page) => check(page.locator("h1")).toHaveText(/^Two\s+words/),
+      ".a has class 'b'": (page) => check(page.locator(".a")).toContainClass("b"),
+      "h2 is 'Größe'": (page) => check(page.locator("h2")).toHaveText("Gro\u0308ße"),
+      "h2 contains 'röß'": (page) => check(page.locator("h2")).toContainText("ro\u0308ß"),
+      ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/),
     },
   },
 ];

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { isLong, rowsOf } from "../../../vitest.long.ts";
+import { rowsOf } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { page } from "./lab.ts";
@@ -90,30 +90,6 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     await last;
   });
 
-  if (isLong)
-    it("of a session, after its page used all memory between calls and the client closed the connection", async () => {
-      const { url } = await site({ "*": page("<h1>Good</h1>") });
-      const server = await start(
-        ...["--output-dir", await folderOf("runs")],
-        ...["--toolsets", "browse", "--allow-evaluate"],
-      );
-      const call = async (name: string, args: Record<string, unknown>) =>
-        answerOf(await server.client.callTool({ name, arguments: args }));
-      await call("pw_browse_open", { url });
-      const isPage = ({ command }: { command: string }) => command.includes("--type=renderer");
-      const before = descendantsOf(server.pid);
-      const pages = new Set(before.filter(isPage).map(({ pid }) => pid));
-      const script =
-        "const all = []; setInterval(() => all.push(new Uint8Array(64e6).fill(1)), 20); 0";
-      expect((await call("pw_browse_evaluate", { expression: script })).text).toBe("0");
-      await expect.poll(() => [...pages].some((pid) => !isRunning(pid))).toBe(true);
-      expect((await call("pw_browse_act", {})).text).toContain("The page's process crashed");
-      await call("pw_browse_open", { url });
-      const all = [...before, ...descendantsOf(server.pid)];
-      await server.close();
-      await gone([...all, { pid: server.pid, command: "the server" }]);
-    });
-
   it("of the user's specs, after the server ended in the middle of them", async () => {
     const home = await project(await folderOf("specs"), {
       "playwright.config.js": "export default {};\n",
@@ -138,46 +114,4 @@ test("never ends", async () => {
     await gone([...processes, { pid: server.pid, command: "the server" }]);
     await running;
   });
-});
-
-if (isLong)
-  it("two servers share only the artifacts folder", async () => {
-    const web = await site({ "*": page("<h1>Good</h1>") });
-    const runs = await folderOf("runs");
-    const first = await start("--output-dir", runs);
-    const second = await start("--output-dir", runs);
-    const answers = await Promise.all(
-      [first, second, first, second].map((server) => run(server, web.url)),
-    );
-    expect(answers.map(({ data }) => data.passed)).toEqual([true, true, true, true]);
-    const ids = answers.map(({ data }) => String(data.run_id));
-    expect(new Set(ids).size).toBe(4);
-  });
-
-it("the server's own process never loads Playwright", async () => {
-  const web = await site({ "*": page("<h1>Good</h1>") });
-  const log = join(await folderOf("loaded"), "loaded.txt");
-  const { executablePath } = await ensureBrowser();
-  const watching = fileURLToPath(new URL("watch-modules.mjs", import.meta.url));
-  const server = await connectStdio(bin, {
-    args: ["--executable-path", executablePath, "--output-dir", await folderOf("runs")],
-    env: { NODE_OPTIONS: `--import=${pathToFileURL(watching)}`, LOADED_LOG: log },
-  });
-  servers.push(server);
-  const call = async (name: string, args: Record<string, unknown>) =>
-    answerOf(await server.client.callTool({ name, arguments: { url: web.url, ...args } }));
-  const checks = { assertions: ["h1 is 'Good'"] };
-  expect((await call("pw_run_test", { ...checks, devices: ["iPhone 15"] })).text).toMatch(
-    /^All checks passed/,
-  );
-  expect((await call("pw_inspect_page", {})).isError).toBe(false);
-  expect((await call("pw_export_spec", { ...checks, device: "iPhone 15" })).text).toContain(
-    '...devices["iPhone 15"]',
-  );
-  const pids = (await readFile(log, "utf8"))
-    .trim()
-    .split("\n")
-    .map((line) => Number.parseInt(line, 10));
-  expect(pids.length, "the drivers load it").toBeGreaterThan(0);
-  expect(pids).not.toContain(server.pid);
 });

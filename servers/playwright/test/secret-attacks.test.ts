@@ -27,7 +27,7 @@ const FORMS = [
 const MIRRORS = page(
   `<main><h1>Sign in</h1><label>Token <input id="t"></label> <label>Other <input id="o"></label>
   <p id="m"></p><div id="d">x</div><svg width="300" height="30"><text id="s" y="20"></text></svg>
-  <iframe title="Inner" srcdoc="<label>Pin <input></label>"></iframe>
+  <iframe title="Inner" srcdoc="<label>Pin <input></label>"></iframe><iframe src="file:///blocked"></iframe>
   <button onclick="alert('it is ' + t.value)">Ask</button><button onclick="throw new Error('bad ' + t.value)">Throw</button>
   <button onclick="const c = t.cloneNode(); c.value = t.value; t.replaceWith(c)">Replace</button>
   <a id="dl" download="x.txt" href="data:,x">Save</a></main>
@@ -61,13 +61,18 @@ afterAll(() => lab?.close());
 const WRITE = "fill 'Token' with secret 'KEY'";
 const look = { limit: 40, budget: 8_000 };
 
-async function run(steps: readonly string[], assertions: readonly string[] = []) {
-  const evidence = ["full_page", "har", "trace"] as const;
+type Evidence = Parameters<TestTester["run"]>[0]["evidence"];
+
+async function run(
+  steps: readonly string[],
+  assertions: readonly string[] = [],
+  evidence: Evidence = [],
+) {
   const report = await lab.run({
     url: web.url,
     steps: [WRITE, ...steps, "wait for network idle"],
     assertions: assertions.map((one) => `${one} within 50ms`),
-    ...{ look, evidence: [...evidence] },
+    ...{ look, evidence },
   });
   const files = await Promise.all((report.artifacts ?? []).map(({ path }) => readFile(path)));
   return { report, text: JSON.stringify(report) + files.map(String).join("\n"), files };
@@ -82,6 +87,7 @@ describe("a secret that a page shows everywhere", () => {
     const { report, text } = await run(
       ["click button 'Ask'", "click button 'Throw'"],
       ["h1 is 'x'"],
+      ["full_page", "har", "trace"],
     );
     expectNone(text);
     expect(report.failed_step).toBeUndefined();
@@ -93,11 +99,12 @@ describe("a secret that a page shows everywhere", () => {
   });
 
   it("is covered in pictures: the field, copies of it, texts, SVG", async () => {
-    const { report } = await run([
-      "screenshot 'text' of #m",
-      "screenshot 'drawing' of svg",
-      "screenshot 'copy' of #o",
-    ]);
+    const shots = ["text' of #m", "drawing' of svg", "copy' of #o"];
+    const { report } = await run(
+      shots.map((shot) => `screenshot '${shot}`),
+      [],
+      ["screenshot"],
+    );
     for (const name of ["text", "drawing", "copy"]) {
       const { path = "" } =
         report.artifacts?.find((one) => one.name.endsWith(`-${name}.png`)) ?? {};
@@ -110,25 +117,25 @@ describe("a secret that a page shows everywhere", () => {
     }
   });
 
-  it.each([
-    ["'Token' has value contains 'hunter'"],
-    ["not 'Token' has value contains 'x'"],
-    ["#t has value matches /^h/"],
-    ["expect(page.getByLabel('Token')).toHaveValue(/^h/)"],
-    ["'Other' has value contains 'hunter'"],
-    ["#m contains 'hunter'"],
-    ["#m matches /^h/"],
-    ["#s contains 'h'"],
-    ["#d has class contains 'hunter'"],
-    ["#d has attribute 'title' contains 'h'"],
-    ["title contains 'hunter'"],
-    ["url contains 'hunter'"],
-  ])("is not compared by %s", async (check) => {
-    const isLine = check.startsWith("expect(");
-    const { report, text } = await run([], isLine ? [] : [check]);
-    if (!isLine) expect(report.assertions[0]?.passed).toBe(false);
-    expectNone(text);
-    if (isLine) expect((await run([check])).report.failed_step).toContain("not read");
+  it("is not compared by any check", async () => {
+    const checks = [
+      "'Token' has value contains 'hunter'",
+      "not 'Token' has value contains 'x'",
+      "#t has value matches /^h/",
+      "'Other' has value contains 'hunter'",
+      "#m contains 'hunter'",
+      "#m matches /^h/",
+      "#s contains 'h'",
+      "#d has class contains 'hunter'",
+      "#d has attribute 'title' contains 'h'",
+      "title contains 'hunter'",
+      "url contains 'hunter'",
+    ];
+    const { report, text } = await run([], checks);
+    expect(report.assertions.map(({ passed }) => passed)).toEqual(checks.map(() => false));
+    const line = await run(["expect(page.getByLabel('Token')).toHaveValue(/^h/)"]);
+    expect(line.report.failed_step).toContain("not read");
+    expectNone(text + line.text);
   });
 
   it.each([
@@ -190,18 +197,5 @@ describe("no other tool returns a secret", () => {
     expect((await call("pw_inspect_page", given)).isError).toBe(false);
     await call("pw_compare", { url: web.url, steps: [WRITE], keep: true });
     await call("pw_compare", { url: web.url });
-  });
-
-  it("of a session, which evaluates no code after it, and writes none after code", async () => {
-    await call("pw_browse_open", { url: web.url, steps: [WRITE] });
-    await call("pw_browse_act", {});
-    const refused = await call("pw_browse_evaluate", { expression: "t.value" });
-    expect(refused).toMatchObject({ isError: true });
-    await call("pw_browse_close", {});
-    await call("pw_browse_open", { session: "code", url: web.url });
-    await call("pw_browse_evaluate", { session: "code", expression: "1" });
-    const late = await call("pw_browse_act", { session: "code", steps: [WRITE] });
-    expect(late).toMatchObject({ isError: true });
-    await call("pw_browse_close", { session: "code" });
   });
 });

@@ -61,6 +61,7 @@ export async function folderOf(name: string): Promise<string> {
 export interface SessionOptions extends ConnectOptions {
   /** False for tools that need no browser: none is started. */
   readonly hasBrowser?: boolean;
+  readonly executablePath?: string;
 }
 
 /** Opens a session that is closed, with its browser and folder, after the tests of the file. */
@@ -85,7 +86,7 @@ export function sharedSession(): Promise<Session> {
 }
 
 async function openIn(folder: string, options: SessionOptions): Promise<Session> {
-  const { executablePath } = await ensureBrowser();
+  const { executablePath } = options.executablePath === undefined ? await ensureBrowser() : options;
   const [runs, root] = ["runs", "root"].map((name) => join(folder, name));
   if (runs === undefined || root === undefined) throw new Error("no folders");
   await mkdir(root);
@@ -93,7 +94,7 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
     // A refused connection costs less than a browser.
     options.hasBrowser === false
       ? ["--ws-endpoint", "ws://127.0.0.1:1"]
-      : ["--executable-path", executablePath],
+      : ["--executable-path", executablePath ?? ""],
     ["--output-dir", runs],
     ["--root", root],
     options.args ?? [],

@@ -102,32 +102,6 @@ describe("as a superuser, through the tools", () => {
   });
 });
 
-describe("without this server", () => {
-  it.each([
-    ["COMMIT; DROP TABLE victims", "SELECT to_regclass('victims')::text AS r", null],
-    [
-      "WITH gone AS (DELETE FROM victims RETURNING *) SELECT * FROM gone",
-      "SELECT count(*)::int AS r FROM victims",
-      0,
-    ],
-    ["SELECT sneak()", "SELECT count(*)::int AS r FROM victims", 0],
-    [
-      `SELECT f.pg_read_file FROM unnest(array['${stolen}']) f`,
-      `SELECT length(f.pg_read_file) > 0 AS r FROM unnest(array['${stolen}']) f`,
-      true,
-    ],
-  ])("the same succeeds over the simple protocol: %s", async (sql, look, result) => {
-    const other = await lab(SETUP);
-    // As the official server does it.
-    await naive(
-      other.adminUrl,
-      `BEGIN TRANSACTION ${sql.startsWith("COMMIT") ? "READ ONLY" : ""}; ${sql}; COMMIT`,
-    );
-    expect((await other.admin(look))[0]?.r).toEqual(result);
-    await other.dispose();
-  });
-});
-
 describe("each layer alone", () => {
   const holding = (layer: Layer) =>
     ATTACKS.flatMap(([sql, ...layers]) => (layers.includes(layer) ? [sql] : []));

@@ -28,7 +28,6 @@ const FULL = { people: 2500, pets: 20 };
 /** Statements that lose data, and the loss that the user must see. */
 const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
   ["DELETE FROM pets", /DELETE of 20 rows of pets \(the record of changes is off \(--no-undo\)\)/],
-  ["DELETE FROM pets WHERE id = 1", /DELETE of 1 row of pets/],
   ["UPDATE pets SET owner = NULL WHERE id > 0", /UPDATE of 20 rows of pets/],
   ["DELETE FROM people WHERE id = id", /DELETE of 2,500 rows of people; DELETE of 20 rows of pets/],
   [
@@ -37,7 +36,6 @@ const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
   ],
   ["DROP TABLE pets", /DROP TABLE pets \(20 rows\)/],
   ["DROP TABLE people CASCADE", /DROP TABLE people CASCADE \(2,500 rows\).*drop cascades to/],
-  ["DROP VIEW names CASCADE", /DROP VIEW names CASCADE/],
   ["ALTER TABLE people DROP COLUMN name CASCADE", /ALTER TABLE people DROP COLUMN name CASCADE/],
   [
     "WITH gone AS (DELETE FROM pets RETURNING *) SELECT count(*) FROM gone",
@@ -66,46 +64,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
     await server.close();
   });
 
-  it("is refused by a user who declines, cancels or does not tick", async () => {
-    for (const answer of [
-      { action: "decline" },
-      { action: "cancel" },
-      { action: "accept", content: { confirm: false } },
-    ] as const) {
-      const asked: string[] = [];
-      const server = await talk(["--url", world.url, "--allow-write"], {
-        era,
-        elicit: ({ message }) => {
-          asked.push(message);
-          return answer;
-        },
-      });
-      const { text, isError } = await server.call("pg_execute", {
-        statements: ["DROP TABLE pets"],
-      });
-      expect(isError).toBe(true);
-      expect(text).toContain("The user declined. Nothing was changed.");
-      expect(asked).toEqual([expect.stringContaining("DROP TABLE pets (20 rows)")]);
-      expect(await rows()).toEqual(FULL);
-      await server.close();
-    }
-  });
-
-  it("happens after the user confirmed exactly this loss", async () => {
-    const asked: string[] = [];
-    const server = await talk(["--url", world.url, "--allow-write"], {
-      era,
-      elicit: ({ message }) => {
-        asked.push(message);
-        return { action: "accept", content: { confirm: true } };
-      },
-    });
-    await server.data("pg_execute", { statements: ["TRUNCATE pets"] });
-    expect(asked).toEqual([expect.stringContaining("TRUNCATE pets (20 rows)")]);
-    expect(await rows()).toEqual({ people: 2500, pets: 0 });
-    await server.close();
-  });
-
   it("asks again if the loss changed while the user was deciding", async () => {
     const asked: string[] = [];
     const server = await talk(["--url", world.url, "--allow-write"], {
@@ -126,23 +84,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
     await server.close();
   });
 
-  it("holds no lock while the user decides", async () => {
-    const server = await talk(["--url", world.url, "--allow-write"], {
-      era,
-      elicit: async () => {
-        const waiting = world.admin(
-          "SET lock_timeout = '60s'; UPDATE pets SET owner = owner WHERE id = 1",
-        );
-        await waiting;
-        return { action: "decline" };
-      },
-    });
-    expect((await server.call("pg_execute", { statements: ["DROP TABLE pets"] })).text).toContain(
-      "declined",
-    );
-    await server.close();
-  });
-
   it("does not ask for what can be undone, a dry run, or with --confirm never", async () => {
     const server = await talk(["--url", world.url, "--allow-write"], { era });
     for (const [sql] of LOSSES.filter(([sql]) => /^(DELETE FROM pets|UPDATE|INSERT)/.test(sql)))
@@ -155,28 +96,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
         ),
         sql,
       ).toMatchObject({ committed: true });
-    for (const statements of [
-      [
-        "INSERT INTO pets VALUES (100, 1)",
-        "UPDATE pets SET owner = 2 WHERE id = 100",
-        "DELETE FROM pets WHERE id = 100",
-      ],
-      ["CREATE TABLE extra (x int)"],
-      ["DELETE FROM extra"],
-      ["DELETE FROM pets WHERE id = -1"],
-      ["INSERT INTO pets VALUES (101, 1)"],
-      ["DELETE FROM pets WHERE id = 101"],
-      ["TRUNCATE extra"],
-      ["DROP TABLE IF EXISTS nothing"],
-      ["DROP VIEW IF EXISTS nothing"],
-      [
-        "CREATE TABLE draft (x int)",
-        "INSERT INTO draft VALUES (1), (2)",
-        "TRUNCATE draft",
-        "DROP TABLE draft",
-      ],
-    ])
-      expect(await server.data("pg_execute", { statements })).toMatchObject({ committed: true });
     expect(
       await server.data("pg_execute", { statements: ["DROP TABLE people CASCADE"], dry_run: true }),
     ).toMatchObject({
@@ -203,13 +122,5 @@ it("asks about changes in a table that the role may change but not read", async 
   const server = await talk(["--url", world.url, "--allow-write"]);
   const { text } = await server.call("pg_execute", { statements: ["DELETE FROM secret"] });
   expect(text).toContain("DELETE of 9 rows of secret (secret: this role can't read it)");
-  await server.close();
-});
-
-it("without --allow-write there is no tool that changes data", async () => {
-  const server = await talk(["--url", world.url]);
-  const names = (await server.connected.client.listTools()).tools.map(({ name }) => name);
-  expect(names).not.toContain("pg_execute");
-  expect(names).not.toContain("pg_import_csv");
   await server.close();
 });

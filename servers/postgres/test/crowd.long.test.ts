@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
-const TABLES = 10_000;
+const TABLES = 3_000;
 
-it("lists, describes and completes 10,000 tables in complete pages", async () => {
+it("lists, describes and completes 3,000 tables in complete pages", async () => {
   const world = await lab();
   // In several transactions: one would need more locks than a server has.
   for (let at = 0; at < TABLES; at += 1_000)
@@ -13,22 +13,18 @@ it("lists, describes and completes 10,000 tables in complete pages", async () =>
     );
   const { data, call, connected, close } = await talk(["--url", world.url]);
   try {
-    for (const [tool, list, name] of [["pg_describe_tables", "tables", "table"]] as const) {
-      const names = new Set<unknown>();
-      let count = 0;
-      let cursor: unknown;
-      do {
-        const page = await data(tool, { limit: 1_000, ...(cursor !== undefined && { cursor }) });
-        const items = page[list];
-        if (!Array.isArray(items)) throw new Error("no list");
-        for (const item of items) names.add(item[name]);
-        count += items.length;
-        cursor = page["next_cursor"];
-      } while (cursor !== undefined);
-      expect([tool, count, names.size]).toEqual([tool, TABLES, TABLES]);
-    }
-    expect((await call("query", { sql: "SELECT * FROM t77777" })).text).toMatch(
-      /Did you mean t7777/,
+    const names: unknown[] = [];
+    let cursor: unknown;
+    do {
+      const { tables, next_cursor } = Object(
+        await data("pg_describe_tables", { limit: 1_000, ...(cursor !== undefined && { cursor }) }),
+      );
+      names.push(...tables.map(({ table }: { table: string }) => table));
+      cursor = next_cursor;
+    } while (cursor !== undefined);
+    expect([names.length, new Set(names).size]).toEqual([TABLES, TABLES]);
+    expect((await call("query", { sql: "SELECT * FROM t22222" })).text).toMatch(
+      /Did you mean t2222/,
     );
     // The client reads all pages, up to 64.
     const { resources } = await connected.client.listResources();
@@ -36,7 +32,7 @@ it("lists, describes and completes 10,000 tables in complete pages", async () =>
     expect([...uris].filter((uri) => uri.startsWith("schema://t"))).toHaveLength(TABLES);
     const { completion } = await connected.client.complete({
       ref: { type: "ref/resource", uri: "schema://{table}" },
-      argument: { name: "table", value: "t999" },
+      argument: { name: "table", value: "t299" },
     });
     expect(completion.values).toHaveLength(11);
   } finally {

@@ -69,24 +69,3 @@ it("describes all tables in one call, finds columns by name, and continues at a 
   } while (cursor !== undefined);
   expect(seen).toEqual(tables);
 });
-
-it("reads further tables while there is space in the answer, in order and each once", async () => {
-  const name = (n: number) => `many.n${String(n).padStart(3, "0")}`;
-  const made = Array.from({ length: 250 }, (_, n) => `CREATE TABLE ${name(n)} (a int);`);
-  await world.admin(
-    `CREATE SCHEMA many; GRANT USAGE ON SCHEMA many TO ${world.role}; BEGIN; ${made.join("")} COMMIT`,
-  );
-  const seen: string[] = [];
-  const pages: number[] = [];
-  let cursor: unknown;
-  do {
-    const more = cursor === undefined ? {} : { cursor };
-    const page = await server.data("pg_describe_tables", { schema: "many", limit: 230, ...more });
-    const names: string[] = Object(page).tables.map(({ table }: { table: string }) => table);
-    seen.push(...names);
-    pages.push(names.length);
-    cursor = page.next_cursor;
-  } while (cursor !== undefined);
-  expect(pages).toEqual([230, 20]);
-  expect(seen).toEqual(made.map((_, n) => name(n)));
-});

@@ -55,3 +55,27 @@ it("shows plans, measures without changing, and names what is slow", async () =>
   await server.close();
   await world.dispose();
 });
+
+// hypopg is not part of PostgreSQL's packages from npm: a schema with its functions imitates it.
+const HYPOPG = `
+  CREATE TABLE big AS SELECT n AS id, n % 1000 AS kind FROM generate_series(1, 50000) n;
+  CREATE TABLE keyed AS SELECT n AS id FROM generate_series(1, 50000) n; ALTER TABLE keyed ADD PRIMARY KEY (id);
+  CREATE SCHEMA hypo; GRANT USAGE ON SCHEMA hypo TO PUBLIC;
+  INSERT INTO pg_extension VALUES (99991, 'hypopg', 10, 'hypo'::regnamespace, false, '1');
+  CREATE FUNCTION hypo.hypopg_create_index(text, OUT indexrelid oid, OUT indexname text) LANGUAGE sql
+    AS $$ SELECT 1::oid, CASE WHEN $1 LIKE '%(kind)' THEN 'keyed_pkey' ELSE 'another' END $$;
+  CREATE FUNCTION hypo.hypopg_reset() RETURNS void LANGUAGE sql AS ''; ANALYZE`;
+
+it("names the indexes that PostgreSQL would use, where hypopg is installed", async () => {
+  const world = await lab(HYPOPG);
+  const server = await talk(["--url", world.url]);
+  const sql = "SELECT FROM big, keyed WHERE kind = $1 AND big.id > $2 AND keyed.id = $1";
+  for (const params of [undefined, [3, 4]])
+    expect(await server.data("pg_explain", { sql, params })).toMatchObject({
+      missing_indexes: ["CREATE INDEX ON big (kind)"],
+    });
+  const analyzed = await server.data("pg_explain", { sql, params: [3, 4], analyze: true });
+  expect(analyzed).toMatchObject({ missing_indexes: ["CREATE INDEX ON big (kind)"] });
+  await server.close();
+  await world.dispose();
+});

@@ -5,19 +5,6 @@ import { shop } from "./shop.ts";
 
 const at = shop();
 
-it("writes all rows to a new file, with a link to it", async () => {
-  const sql = "SELECT id, name FROM customers ORDER BY id";
-  expect(await at().data("pg_export", { sql, path: "c.csv" })).toMatchObject({
-    rows: 3,
-  });
-  expect(await at().text("c.csv")).toBe("id,name\n1,Ada\n2,Grace\n3,Edsger\n");
-  expect(
-    await at().data("pg_export", { sql: "SELECT * FROM numbers", path: "n.csv" }),
-  ).toMatchObject({
-    rows: 20_000,
-  });
-});
-
 it("writes a row as query does with format csv", async () => {
   const sql = `SELECT * FROM (VALUES (1, true, ARRAY['a b', 'c,"d'], '\\x00ff'::bytea, '{"n": 12345678901234567890}'::jsonb, 1e300::float8,
     'NaN'::numeric, '', NULL, E'a\\r', E'b\\nc', ' "x" ', 'é;\\'), (2, NULL, '{}', '', 'null', '-0', 1.50, ',', 'NULL', ' ', '.', $$'$$, '\\.'))

@@ -23,18 +23,6 @@ it("adds the rows of a file, with NULL for empty fields, or only reports what it
   ]);
 });
 
-it("reads a header after a byte order mark, with quotes, and refuses an empty first line", async () => {
-  await at().put("marked.csv", '\ufeff"name","city"\r\nMarked,"Two\nlines"\r\n');
-  const given = { path: "marked.csv", table: "customers", dry_run: true };
-  expect(await at().data("pg_import_csv", given)).toMatchObject({
-    rows: 1,
-    columns: ["name", "city"],
-  });
-  await at().put("blank.csv", "\nname,city\nA,B\n");
-  const { text } = await at().call("pg_import_csv", { ...given, path: "blank.csv" });
-  expect(text).toMatch(/The first line of .*blank\.csv" is empty/);
-});
-
 it("adds all rows or none, and names what is wrong", async () => {
   const before = await names();
   await at().put("bad.csv", "name,city\nGood,Town\n,Nameless\n");

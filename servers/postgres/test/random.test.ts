@@ -96,7 +96,11 @@ it("what passes can be undone, whatever the schema; the README says what asks", 
   await expect(table).toMatchFileSnapshot(readme);
 }, 300_000);
 
-itLong("the same with many schemas", async () => {
-  const seeds = Array.from({ length: 8 }, (_, at) => 4 + at);
-  expect((await outcomesOf(dialect, seeds, enterWith)).size).toBeGreaterThan(10);
-});
+itLong(
+  "the same with many schemas",
+  async () => {
+    const seeds = Array.from({ length: 5 }, (_, at) => 4 + at);
+    expect((await outcomesOf(dialect, seeds, enterWith)).size).toBeGreaterThan(10);
+  },
+  900_000,
+);

@@ -78,19 +78,4 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("resources, %s er
     await world.admin('DROP TABLE "a/b", pairs; DELETE FROM users');
     await close();
   });
-
-  it("complete tables, with or without their schema", async () => {
-    const { connected, close } = await talk(["--url", world.url], { era });
-    const complete = async (value: string) =>
-      (
-        await connected.client.complete({
-          ref: { type: "ref/resource", uri: "schema://{table}" },
-          argument: { name: "table", value },
-        })
-      ).completion.values;
-    expect(await complete("O")).toEqual(["sales.orders"]);
-    expect(await complete("sales.o")).toEqual(["sales.orders"]);
-    expect(await complete("u")).toEqual(["users"]);
-    await close();
-  });
 });

@@ -186,21 +186,4 @@ describe("undo", () => {
     expect((await undo(id)).text).toMatch(/was not undone: duplicate key .*Nothing was changed/s);
     expect(await content("ranks", "uses", "log")).toEqual(after);
   });
-
-  it("says that nothing was undone if later rows are in the way", async () => {
-    const { change, undo, content } = await undoing(
-      "CREATE TABLE t (id int PRIMARY KEY, code text UNIQUE); INSERT INTO t VALUES (1, 'a'), (2, 'b')",
-    );
-    const id = await change("DELETE FROM t WHERE id = 1");
-    await change("INSERT INTO t VALUES (3, 'a')");
-    const before = await content("t");
-    const { text, isError } = await undo(id);
-    expect([isError, text]).toEqual([
-      true,
-      expect.stringMatching(
-        new RegExp(`^Change ${id} was not undone: duplicate key .*\n.*newest first`, "s"),
-      ),
-    ]);
-    expect(await content("t")).toEqual(before);
-  });
 });

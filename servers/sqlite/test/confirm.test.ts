@@ -13,59 +13,8 @@ beforeEach(async () => {
   args = ["--db-path", here.file, "--allow-write", "--allow-ddl", "--no-undo"];
 });
 const orders = async () => (await ask(here, "SELECT count(*), sum(total) FROM orders")).rows;
-const FULL = [[3, 37.75]];
-const LOSSES: readonly (readonly [tool: string, given: Record<string, unknown>, loss: RegExp])[] = [
-  ["execute", { statements: "DELETE FROM orders" }, /DELETE of 3 rows of orders/],
-  ["execute", { statements: "UPDATE orders SET total = 0" }, /UPDATE of 3 rows of orders/],
-  ["execute", { statements: "DROP TABLE orders" }, /DROP TABLE orders \(3 rows\)/],
-  [
-    "execute",
-    {
-      statements: [
-        { sql: "DELETE FROM orders WHERE id > ?", params: [0] },
-        "DROP INDEX orders_user",
-      ],
-    },
-    /DELETE of 3 rows of orders/,
-  ],
-];
 
 describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era", (era) => {
-  it("is refused if nobody can be asked, naming the loss and the option; nothing is changed", async () => {
-    const server = await talk(args, { era });
-    for (const [tool, given, loss] of LOSSES) {
-      const { text, isError } = await server.call(tool, given);
-      expect(isError).toBe(true);
-      expect(text).toMatch(
-        /This needs the user's confirmation.*This cannot be undone: .*--confirm never/s,
-      );
-      expect(text).toMatch(loss);
-      expect(await orders()).toEqual(FULL);
-    }
-    await server.close();
-  });
-
-  it("is refused if the user declines, cancels or does not tick the box", async () => {
-    for (const answer of [
-      { action: "decline" },
-      { action: "cancel" },
-      { action: "accept", content: { confirm: false } },
-    ] as const) {
-      const asked: string[] = [];
-      const elicit = ({ message }: { message: string }) => {
-        asked.push(message);
-        return answer;
-      };
-      const server = await talk(args, { era, elicit });
-      const { text, isError } = await server.call("execute", { statements: "DROP TABLE orders" });
-      expect(isError).toBe(true);
-      expect(text).toContain("Nothing was changed.");
-      expect(asked).toEqual([expect.stringContaining("DROP TABLE orders (3 rows)")]);
-      expect(await orders()).toEqual(FULL);
-      await server.close();
-    }
-  });
-
   it("happens exactly as confirmed, without a lock while the user decides", async () => {
     const asked: string[] = [];
     const server = await talk(args, {
@@ -83,43 +32,6 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
     expect(asked).toHaveLength(1);
     expect(await orders()).toEqual([[0, null]]);
     await server.close();
-  });
-
-  it("is asked about again, or is a conflict, if it changed while the user decided", async () => {
-    let count = 0;
-    const server = await talk(args, {
-      era,
-      elicit: async () => {
-        count += 1;
-        if (count === 1) await change(here, "INSERT INTO orders VALUES (9, 1, 1)");
-        return { action: count === 1 ? "accept" : "decline", content: { confirm: true } };
-      },
-    });
-    expect((await server.call("execute", { statements: "DELETE FROM orders" })).isError).toBe(true);
-    expect(await orders()).toEqual([[4, 38.75]]);
-    await server.close();
-  });
-
-  it("needs no confirmation in a dry run, if nothing is lost, or with --confirm never", async () => {
-    const server = await talk(args, { era });
-    expect(
-      await server.data("execute", { statements: "DROP TABLE orders", dry_run: true }),
-    ).toMatchObject({
-      committed: false,
-      loss: expect.stringContaining("3 rows"),
-    });
-    expect(await orders()).toEqual(FULL);
-    expect(
-      await server.data("execute", { statements: "INSERT INTO orders VALUES (9, 1, 1)" }),
-    ).toMatchObject({
-      committed: true,
-    });
-    await server.close();
-    const trusted = await talk([...args, "--confirm", "never"], { era });
-    expect(await trusted.data("execute", { statements: "DELETE FROM orders" })).toMatchObject({
-      committed: true,
-    });
-    await trusted.close();
   });
 });
 

@@ -18,17 +18,6 @@ it("writes all rows, values exactly, and links to the file", async () => {
   );
 });
 
-it("reports progress and is not bound by the limits of answers", async () => {
-  const { databases, folder, call } = await enter();
-  const query =
-    "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) SELECT n, 'row ' || n FROM t";
-  const answer = await exportRows(databases, input("many.csv", query), call);
-  expect(answer).toMatchObject({ rows: 50_000 });
-  expect((await readFile(join(folder, "many.csv"), "utf8")).split("\n")).toHaveLength(50_002);
-  expect(call.reported.length).toBeGreaterThan(1);
-  expect(call.reported.at(-1)).toMatchObject({ done: 777_802, note: "bytes written" });
-});
-
 it("overwrites nothing and follows no symlink", async () => {
   const { databases, folder, file, call } = await enter();
   await symlink(join(folder, "elsewhere.csv"), join(folder, "link.csv"));

@@ -80,26 +80,6 @@ describe("a change of the schema", () => {
     }
     expect(schema()).toEqual(before);
   });
-
-  it("that takes a free name or adds something does not ask, and is not undone", async () => {
-    const { data } = await connect();
-    for (const query of [
-      "CREATE TABLE more (x)",
-      "CREATE TABLE copied AS SELECT * FROM people",
-      "CREATE VIEW seen AS SELECT 1 AS one",
-      "CREATE UNIQUE INDEX by_x ON more (x)",
-      "ALTER TABLE more ADD COLUMN y DEFAULT 1",
-      "DROP TABLE IF EXISTS nowhere",
-      "ANALYZE",
-    ])
-      expect(await data("write_query", { query })).not.toHaveProperty("change_id");
-    const statements = [
-      "CREATE TABLE draft (x)",
-      "INSERT INTO draft VALUES (1)",
-      "DROP TABLE draft",
-    ];
-    expect(await data("execute", { statements })).toMatchObject({ committed: true });
-  });
 });
 
 describe("an undo", () => {

@@ -5,7 +5,6 @@ import {
   open,
   readdir,
   readFile,
-  rename,
   symlink,
   truncate,
   writeFile,
@@ -222,14 +221,5 @@ describe("other processes", () => {
     await change(here, "INSERT INTO users VALUES (5, 'Other', 'Leeds')");
     expect(writer.prepare("SELECT count(*) FROM users").pluck().get()).toBe(5);
     writer.close();
-  });
-
-  it("may replace the file: the next call reads the new file", async () => {
-    const here = await enter();
-    const other = await enter({ sql: "INSERT INTO users VALUES (4, 'New', 'Leeds');" });
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
-    await copyFile(other.file, `${here.file}.new`);
-    await rename(`${here.file}.new`, here.file);
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
   });
 });

@@ -119,39 +119,4 @@ it("is undone with what triggers of the table did, and asks without a record", a
     "This cannot be undone: DELETE of 3 rows of orders (the record of changes is off (--no-undo)).",
   ]);
   expect(rowsOf(unrecorded.file, "SELECT count(*) FROM orders")).toEqual([[3]]);
-  const agreeing = await enter(true, purge, { undo: false });
-  await writeFile(join(agreeing.folder, "more.csv"), "name\nLuigi\n");
-  await importCsv(agreeing.databases, input, agreeing.call);
-  expect(agreeing.call.questions).toHaveLength(1);
-  expect(rowsOf(agreeing.file, "SELECT count(*) FROM orders")).toEqual([[0]]);
-});
-
-it("is undone, unless one of its rows has changed", async () => {
-  const { databases, folder, file, call } = await enter();
-  const lines = Array.from({ length: 2_500 }, (_, n) => `Name ${n},${n % 3 === 0 ? "" : "Turin"}`);
-  await writeFile(join(folder, "more.csv"), `name,city\n${lines.join("\n")}\n`);
-  const changeId = idOf(await importCsv(databases, input, call));
-  const database = new Sqlite(file);
-  database.exec("UPDATE users SET city = 'Rome' WHERE name = 'Name 1500'");
-  await expect(undo({ databases }, changeId)).rejects.toThrow("users 1504");
-  database.exec("UPDATE users SET city = NULL WHERE name = 'Name 1500'");
-  const undone = await undo({ databases }, changeId);
-  expect(undone).toMatchObject({
-    tables: [{ table: "users", inserted: 0, updated: 0, deleted: 2_500 }],
-  });
-  expect(rowsOf(file)).toEqual([]);
-  await undo({ databases }, idOf(undone));
-  expect(rowsOf(file)).toHaveLength(2_500);
-  database.close();
-});
-
-it("watches each row if they are not the last ones of the table", async () => {
-  const { databases, folder, file, call } = await enter();
-  const database = new Sqlite(file);
-  database.exec("INSERT INTO users (id, name) VALUES (100, 'Hundred')");
-  await writeFile(join(folder, "more.csv"), "id,name\n7,Seven\n200,Two\n");
-  const changeId = idOf(await importCsv(databases, input, call));
-  await undo({ databases }, changeId);
-  expect(rowsOf(file)).toEqual([[100, "Hundred", null]]);
-  database.close();
 });

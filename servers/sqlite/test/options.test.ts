@@ -5,29 +5,6 @@ import { fileURLToPath } from "node:url";
 import { connectStdio } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { normalArguments } from "../src/options.ts";
-
-it.each([
-  [["./shop.db"], ["--db-path", "./shop.db"]],
-  [
-    ["--allow-write", "shop.sqlite3"],
-    ["--allow-write", "--db-path", "shop.sqlite3"],
-  ],
-  [
-    ["--db-path", "shop.db"],
-    ["--db-path", "shop.db"],
-  ],
-  [
-    ["--db", "a=shop.db", "folder"],
-    ["--db", "a=shop.db", "folder"],
-  ],
-  [
-    ["/data", "--max-answer-chars", "5"],
-    ["/data", "--max-answer-chars", "5"],
-  ],
-])("%j is %j", (given, expected) => {
-  expect(normalArguments(given)).toEqual(expected);
-});
 
 it("the server opens a database file given without a flag", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-args-"));

@@ -1,7 +1,6 @@
-import type { Connected, ConnectOptions, Era } from "@refmcp/testing";
+import type { Connected, ConnectOptions } from "@refmcp/testing";
 import { connectInMemory } from "@refmcp/testing";
-import { afterEach, describe, expect, it } from "vitest";
-import { isLong } from "../../../vitest.long.ts";
+import { afterEach, expect, it } from "vitest";
 import { server } from "../src/server.ts";
 import { type Lab, lab } from "./lab.ts";
 
@@ -31,20 +30,6 @@ async function read({ client }: Pick<Connected, "client">, uri: string) {
 const json = (content: Awaited<ReturnType<typeof read>>) =>
   JSON.parse("text" in content ? content.text : "null");
 
-it("every table of the first database is listed once, in pages", async () => {
-  const names = Array.from({ length: 450 }, (_, index) => `t${String(index).padStart(3, "0")}`);
-  const { client } = await enter(names.map((name) => `CREATE TABLE ${name} (x);`).join("\n"));
-  const listed: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await client.listResources(cursor === undefined ? {} : { cursor });
-    listed.push(...page.resources.map(({ uri }) => uri));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  const expected = [...names, "users", "orders"].map((name) => `schema://${name}`);
-  expect(listed.sort()).toEqual(expected.sort());
-});
-
 it("a row is read by its key, also of tables with any characters in their names", async () => {
   const connected = await enter(
     `CREATE TABLE "a/b ""c" (k TEXT PRIMARY KEY, v); INSERT INTO "a/b ""c" VALUES ('x,"/%', 'here');
@@ -61,22 +46,5 @@ it("a row is read by its key, also of tables with any characters in their names"
   expect(json(await read(connected, "schema://Orders"))).toMatchObject({
     table: "orders",
     referenced_by: [],
-  });
-});
-
-describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("%s era", (era) => {
-  it("completes tables and keys", async () => {
-    const { client } = await enter('CREATE TABLE "user list" (name, nick);', { era });
-    const complete = async (uri: string, name: string, value: string, given = {}) => {
-      const asked = { ref: { type: "ref/resource" as const, uri }, argument: { name, value } };
-      return (await client.complete({ ...asked, context: { arguments: given } })).completion.values;
-    };
-    for (const uri of ["schema://{table}", "rows://{table}/{key}"])
-      expect(await complete(uri, "table", "USER")).toEqual(['"user list"', "users"]);
-    expect(await complete("rows://{table}/{key}", "key", "", { table: "users" })).toEqual([
-      "1",
-      "2",
-      "3",
-    ]);
   });
 });

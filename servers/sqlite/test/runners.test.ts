@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -39,16 +39,6 @@ const hasEnded = (pid: string) => {
   }
 };
 
-/** How often the threads of a process have slept and woken. */
-function wakeUps(pid: string): number {
-  let count = 0;
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const status = readFileSync(`/proc/${pid}/task/${thread}/status`, "utf8");
-    count += Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1]);
-  }
-  return count;
-}
-
 describe.runIf(process.platform === "linux")("idle runners", () => {
   const start = async (file: string, ...args: string[]) => {
     const server = await connectStdio(BIN, { args: ["--db-path", file, ...args] });
@@ -61,19 +51,6 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
     expect(runners).toHaveLength(1);
     return { server, pid, runners };
   };
-
-  itLong("sleep, and so does their server: no timer polls", async () => {
-    const { server, pid, runners } = await start((await enter()).file);
-    const all = [String(pid), ...runners];
-    // Node.js itself has work for a moment after a start, and runners close their files after a second.
-    const inASecond = async () => {
-      const before = all.map(wakeUps);
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
-      return Math.max(...all.map((one, at) => wakeUps(one) - (before[at] ?? 0)));
-    };
-    await expect.poll(inASecond).toBe(0);
-    await server.close();
-  });
 
   itLong("end with a server that was killed", async () => {
     const { server, pid, runners } = await start((await enter()).file);
@@ -114,65 +91,6 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
     const args = ["-e", script, built("runner"), built("watchdog"), JSON.stringify(message)];
     const { stdout } = await promisify(execFile)(process.execPath, args);
     await expect.poll(() => hasEnded(stdout.trim())).toBe(true);
-  });
-
-  it("end after a while without a job, and the next job starts another", async () => {
-    const here = await enter();
-    const before = await runnersAlive();
-    const runners = new Pool({ memory: 400, max: 2, idleMs: 50 });
-    const run = { signal: new AbortController().signal, timeoutMs: 60_000 };
-    for (let round = 0; round < 2; round++) {
-      await runners.run("look", { place: here.place, statements: [], isTolerant: false }, run);
-      await expect.poll(async () => (await runnersAlive()) - before).toBe(0);
-    }
-    runners.close();
-  });
-});
-
-describe.runIf(process.platform === "linux")("the number of processes", () => {
-  const mostOf = async (work: () => Promise<unknown>) => {
-    const before = await runnersAlive();
-    let most = 0;
-    let isOver = false;
-    const watching = (async () => {
-      while (!isOver) {
-        most = Math.max(most, (await runnersAlive()) - before);
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-    })();
-    await work();
-    isOver = true;
-    await watching;
-    return most;
-  };
-
-  it("is at most three in a burst of short calls, of which all are ready for the next", async () => {
-    const here = await enter();
-    const burst = (at: number) => (at % 8 === 0 ? namesIn(here) : ask(here, `SELECT ${at}`));
-    // Warm, so that no first call takes long.
-    for (let at = 0; at < 2; at++) await burst(at);
-    expect(await runnersAlive()).toBe(1);
-    const all = () => Promise.all(Array.from({ length: 64 }, (_, at) => burst(at)));
-    expect(await mostOf(all)).toBeLessThanOrEqual(2);
-    expect(await mostOf(all)).toBe(0);
-  });
-
-  itLong("is at most three with many long ones: two that work and a spare", async () => {
-    await expect.poll(runnersAlive).toBe(0);
-    const here = await enter({ timeoutMs: 3_600_000 });
-    const controller = new AbortController();
-    const most = await mostOf(async () => {
-      const long = Array.from({ length: 6 }, () =>
-        ask(here, ENDLESS, { signal: controller.signal }).catch(() => undefined),
-      );
-      await expect.poll(runnersAlive).toBeGreaterThan(1);
-      // While two work, the schema needs the spare.
-      await namesIn(here);
-      controller.abort(new Error("enough"));
-      await Promise.all(long);
-    });
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(3);
   });
 });
 
@@ -284,32 +202,11 @@ describe("jobs next to one that takes long", () => {
       hint: expect.stringContaining("see list_database_changes before you repeat"),
     });
     const more = [1, 2].map((n) => ask(here, `SELECT ${n}`));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => existsSync(`${here.file}-journal`), { interval: 5 }).toBe(true);
     process.kill(Number(pid), "SIGKILL");
     expect((await Promise.all(more)).map((answer) => answer.rows)).toEqual([[[1]], [[2]]]);
     await failed;
     await (await here.databases.at()).recover();
     expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
   });
-
-  it("that is cancelled ends, also if others wait", async () => {
-    const here = await enter({ timeoutMs: 3_600_000 });
-    await ask(here, "SELECT 0");
-    const controllers = Array.from({ length: 3 }, () => new AbortController());
-    const endless = controllers.map(({ signal }) => ask(here, ENDLESS, { signal }));
-    const gone = endless.map((one) => expect(one).rejects.toThrow("stop"));
-    for (const controller of controllers) controller.abort(new Error("stop"));
-    await Promise.all(gone);
-    // Both runners are free again.
-    expect(
-      (await Promise.all([1, 2].map((n) => ask(here, `SELECT ${n}`)))).map(({ rows }) => rows),
-    ).toEqual([[[1]], [[2]]]);
-  });
-});
-
-itLong("a sort counts as memory instead of filling the disk", async () => {
-  const here = await enter({ memory: 150 });
-  const sql = `WITH RECURSIVE t(n, x) AS (SELECT 1, hex(randomblob(500)) UNION ALL SELECT n + 1, hex(randomblob(500)) FROM t WHERE n < 400000)
-    SELECT x FROM t ORDER BY x LIMIT 1 OFFSET 300000`;
-  await expect(ask(here, sql)).rejects.toMatchObject({ kind: "too_large" });
 });

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { exportRows, importCsv } from "@refmcp/sql";
 import { afterEach, describe, expect, it, type TestContext } from "vitest";
-import { isLong, someOf } from "../../../vitest.long.ts";
 import { ask } from "./asking.ts";
 import { labs } from "./tools.ts";
 
@@ -50,53 +49,6 @@ describe("a file of many pieces", () => {
       "SELECT count(*), sum(id), sum(name = 'name \"' || (id - 10) || '\"'), count(city) FROM users WHERE id >= 10";
     for (const one of [{ databases }, again])
       expect((await ask(one, digest)).rows).toEqual([[50_000, 1_250_475_000, 50_000, 0]]);
-  });
-
-  it("names the line of a record that SQLite refuses, far into the file", async () => {
-    const { databases, folder, call } = await enter();
-    const lines = Array.from(
-      { length: 30_000 },
-      (_, at) => `${at === 29_000 ? 10 : at + 10},"two\nlines"`,
-    );
-    await writeFile(join(folder, "in.csv"), `id,name\n${lines.join("\n")}\n`);
-    await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(
-      /^Line 58003: UNIQUE constraint failed/,
-    );
-    expect((await ask({ databases }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
-  });
-
-  it.each(isLong ? ["FAIL", "ROLLBACK", "ABORT"] : ["ROLLBACK"])(
-    "adds nothing if a trigger raises %s in its middle",
-    async (how) => {
-      const trigger = `CREATE TRIGGER t BEFORE INSERT ON users WHEN new.id = 777 BEGIN SELECT RAISE(${how}, 'no 777'); END`;
-      const { databases, folder, call } = await enter(undefined, trigger);
-      await fill(folder, 2_000);
-      await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toThrow(
-        /no 777/,
-      );
-      expect((await ask({ databases }, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
-    },
-  );
-
-  it.each(
-    someOf<readonly [string, unknown]>(2, [
-      ["a\n1\n\n", [["1"], [null]]],
-      ["a\n1", [["1"]]],
-    ]),
-  )("of one column has a NULL for an empty line: %j", async (text, rows) => {
-    const { databases, folder, call } = await enter(undefined, "CREATE TABLE one (a TEXT)");
-    await writeFile(join(folder, "in.csv"), text);
-    await importCsv(databases, { ...given, table: "one" }, call);
-    expect((await ask({ databases }, "SELECT a FROM one")).rows).toEqual(rows);
-  });
-
-  it("that is not UTF-8 is refused instead of losing letters", async () => {
-    const { databases, folder, call } = await enter();
-    await writeFile(join(folder, "in.csv"), Buffer.from("name\nJos\xe9\n", "latin1"));
-    await expect(importCsv(databases, { ...given, table: "users" }, call)).rejects.toMatchObject({
-      kind: "invalid",
-      message: expect.stringContaining("is not UTF-8 text"),
-    });
   });
 });
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { itLong, someOf } from "../../../vitest.long.ts";
 import { ask, change, labs, undo } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 
@@ -142,40 +141,6 @@ const CHANGES: readonly (string | readonly string[])[] = [
   ],
 ];
 
-describe("a change", () => {
-  it("is not asked about, and is undone and made again exactly", async () => {
-    const here = await enter({
-      allowDdl: true,
-      sql: SCHEMA.replace(
-        "CREATE TABLE folder (rowid TEXT, x)",
-        "CREATE TABLE folder (rowid TEXT, oid, x)",
-      ).replace("VALUES ('own', 1)", "VALUES ('own', 2, 1)"),
-    });
-    const before = contents(here, []);
-    for (const sql of someOf(3, CHANGES)) {
-      const what = String(sql);
-      const done = await change(here, sql, { confirm: never });
-      expect(done, what).toMatchObject({ committed: true, change_id: expect.any(String) });
-      const after = contents(here);
-      expect(after, what).not.toEqual(before);
-      expect(await undo(here, done.change_id, { dryRun: true }), what).toMatchObject({
-        committed: false,
-      });
-      expect(contents(here), what).toEqual(after);
-      const undone = await undo(here, done.change_id).catch((error) => {
-        throw new Error(`${what}: ${error.message}`);
-      });
-      expect(contents(here), what).toEqual(before);
-      const again = await undo(here, undone.change_id).catch((error) => {
-        throw new Error(`redo ${what}: ${error.message}`);
-      });
-      expect(contents(here), what).toEqual(after);
-      await undo(here, again.change_id);
-      expect(contents(here), what).toEqual(before);
-    }
-  });
-});
-
 const message = (id: string | undefined, rest: string) =>
   expect.objectContaining({
     kind: "conflict",
@@ -277,27 +242,6 @@ describe("an undo", () => {
     ).toEqual([]);
     database.exec("INSERT INTO docs_index (docs_index, rank) VALUES ('integrity-check', 1)");
     database.close();
-  });
-
-  itLong("restores 50,000 deleted rows without a question", async () => {
-    const here = await enter({
-      sql: "CREATE TABLE big (id INTEGER PRIMARY KEY, x, y); WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 50000) INSERT INTO big SELECT n, 'row ' || n, n / 3.0 FROM t",
-    });
-    const digest = () => {
-      const database = new Sqlite(here.file);
-      const found = database
-        .prepare("SELECT count(*), sum(id * length(x)), sum(y * id) FROM big")
-        .raw()
-        .get();
-      database.close();
-      return found;
-    };
-    const before = digest();
-    const { change_id, tables } = await change(here, "DELETE FROM big", { confirm: never });
-    expect(tables).toEqual([{ table: "big", inserted: 0, updated: 0, deleted: 50_000 }]);
-    expect(digest()).toEqual([0, null, null]);
-    await undo(here, change_id);
-    expect(digest()).toEqual(before);
   });
 });
 

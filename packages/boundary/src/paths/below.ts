@@ -6,15 +6,14 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   realpathSync,
   type Stats,
 } from "node:fs";
 import { join, sep } from "node:path";
-import { ToolError } from "../answer/errors.ts";
+import { fileSystemKind, isSpecialPlace } from "./check.ts";
 import { hasProc } from "./open.ts";
 import { errorCode } from "./path-errors.ts";
-import { type GuardedDirectory, isSame, type Opener } from "./types.ts";
+import { type AllowedDirectories, type GuardedDirectory, isSame } from "./types.ts";
 
 export type EntryType = "file" | "directory" | "link" | "other";
 
@@ -43,12 +42,7 @@ export interface WalkedDirectory {
 /** Why a directory was not opened: it is gone or was replaced, or the system denied access. */
 type Unopened = "gone" | "unreadable";
 
-/** What every directory of a walk has in common. */
-interface Walk {
-  hides(realPath: string): boolean;
-  /** Mount points of `/proc` and similar, which are never entered. */
-  readonly forbidden: ReadonlySet<string>;
-}
+type Hides = (realPath: string) => boolean;
 
 /** For files: does not follow a link in the last component, and does not wait for a FIFO. */
 const FILE_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -58,15 +52,16 @@ const DIRECTORY_FLAGS =
   constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /** The start of a walk. The caller closes `directory` after it. */
-export async function walkedDirectory(
+export function walkedDirectory(
   directory: GuardedDirectory,
-  opener: Opener,
-): Promise<WalkedDirectory> {
-  const { realPath } = directory;
+  { hidden }: AllowedDirectories,
+): WalkedDirectory {
+  const { realPath, stat } = directory;
   const at = directory.entry("");
-  const hides = (path: string) => opener.hidden?.hides(path) === true;
-  if (!at.startsWith("/proc/self/fd/")) return byPath(realPath, { hides, forbidden: new Set() });
-  return byDescriptor(realPath, at, { hides, forbidden: await forbiddenMounts(realPath, opener) });
+  const hides: Hides = (path) => hidden?.hides(path) === true;
+  return at.startsWith(PROC)
+    ? byDescriptor(realPath, at, stat.dev, hides)
+    : byPath(realPath, hides);
 }
 
 /**
@@ -76,20 +71,25 @@ export async function walkedDirectory(
  * @throws the operating system's error; ENOTDIR for a link
  */
 export function ownDirectory(path: string): WalkedDirectory {
-  const walk = { hides: () => false, forbidden: new Set<string>() };
-  if (!hasProc()) return byPath(realpathSync.native(path), walk);
+  const hides = () => false;
+  if (!hasProc()) return byPath(realpathSync.native(path), hides);
   const fd = openSync(path, DIRECTORY_FLAGS);
-  return byDescriptor(path, `/proc/self/fd/${fd}`, walk, () => closeSync(fd));
+  return byDescriptor(path, PROC + fd, fstatSync(fd).dev, hides, () => closeSync(fd));
 }
+
+/** A path here leads to the file of a descriptor, even if it was renamed: proc_pid_fd(5). */
+const PROC = "/proc/self/fd/";
 
 /**
  * Linux: opens every directory from its parent's descriptor (as openat(2) does), so the walk never leaves the verified
- * tree, even if directories are swapped for symlinks (CVE-2025-53109).
+ * tree, even if directories are swapped for symlinks (CVE-2025-53109). `/proc` and similar are never entered, wherever
+ * they are mounted.
  */
 function byDescriptor(
   realPath: string,
   at: string,
-  walk: Walk,
+  device: number,
+  hides: Hides,
   closeLast = () => {},
 ): WalkedDirectory {
   const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
@@ -100,15 +100,19 @@ function byDescriptor(
   };
   return {
     realPath,
-    entries: () => readEntries(at)?.filter(({ name }) => !walk.hides(begin + name)),
+    entries: () => readEntries(at)?.filter(({ name }) => !hides(begin + name)),
     entry: (name) => `${at}/${name}`,
     child(name) {
       const path = name === "." ? realPath : begin + name;
-      if (walk.forbidden.has(path)) return "unreadable";
-      if (walk.hides(path)) return "gone";
+      if (hides(path)) return "gone";
+      if (isSpecialPlace(path)) return "unreadable";
       try {
         const fd = openSync(`${at}/${name}`, DIRECTORY_FLAGS);
-        return byDescriptor(path, `/proc/self/fd/${fd}`, walk, () => closeSync(fd));
+        const { dev } = fstatSync(fd);
+        if (dev === device || fileSystemKind(PROC + fd) !== "special")
+          return byDescriptor(path, PROC + fd, dev, hides, () => closeSync(fd));
+        closeSync(fd);
+        return "unreadable";
       } catch (error) {
         const code = unlessStarved(error);
         return code === "EACCES" || code === "EPERM" ? "unreadable" : "gone";
@@ -130,24 +134,27 @@ const MAX_READINGS = 5;
  * there is a link in it and nothing is read. To go unnoticed, a program would have to swap the directory for a link and
  * back during both readings.
  */
-function byPath(realPath: string, walk: Walk): WalkedDirectory {
+function byPath(realPath: string, hides: Hides): WalkedDirectory {
   const entry = (name: string) => join(realPath, name);
   return {
     realPath,
     entries() {
-      let before: string | undefined;
+      let before = "";
       for (let reading = 0; reading < MAX_READINGS; reading++) {
         const entries = isItself(realPath) ? readEntries(realPath) : undefined;
         if (entries === undefined || !isItself(realPath)) return undefined;
         const text = JSON.stringify(entries);
-        if (text === before) return entries.filter(({ name }) => !walk.hides(entry(name)));
+        if (text === before) return entries.filter(({ name }) => !hides(entry(name)));
         before = text;
       }
       return undefined;
     },
     entry,
-    child: (name) =>
-      isItself(entry(name)) && !walk.hides(entry(name)) ? byPath(entry(name), walk) : "gone",
+    child(name) {
+      const path = entry(name);
+      if (!isItself(path) || hides(path)) return "gone";
+      return isSpecialPlace(path) ? "unreadable" : byPath(path, hides);
+    },
     keep: () => () => {},
     close() {},
   };
@@ -171,7 +178,7 @@ function isItself(path: string): boolean {
  * @throws the operating system's error
  */
 export function openBelow(at: string, name: string): number | undefined {
-  if (at.startsWith("/proc/self/fd/")) return openSync(at + name, FILE_FLAGS);
+  if (at.startsWith(PROC)) return openSync(at + name, FILE_FLAGS);
   const path = join(at, name);
   const fd = openSync(path, FILE_FLAGS);
   try {
@@ -224,29 +231,4 @@ function unlessStarved(error: unknown): string | undefined {
   const code = errorCode(error);
   if (code === "EMFILE" || code === "ENFILE") throw error;
   return code;
-}
-
-/** The fifth field of proc_pid_mountinfo(5), where spaces and similar characters are written in octal. */
-export function mountPoints(table: string): string[] {
-  return table.split("\n").flatMap((line) => {
-    const field = line.split(" ")[4];
-    const octal = (_: string, code: string) => String.fromCharCode(Number.parseInt(code, 8));
-    return field === undefined ? [] : [field.replace(/\\([0-7]{3})/g, octal)];
-  });
-}
-
-/** Mount points below `realPath` that no walk may enter: `/proc` and similar, wherever they are mounted. */
-async function forbiddenMounts(realPath: string, opener: Opener): Promise<ReadonlySet<string>> {
-  const forbidden = new Set<string>();
-  const begin = realPath.endsWith(sep) ? realPath : realPath + sep;
-  for (const point of mountPoints(readFileSync("/proc/self/mountinfo", "utf8"))) {
-    if (!point.startsWith(begin) || point === begin) continue;
-    try {
-      await (await opener.openDirectory(point, point)).close();
-    } catch (error) {
-      // A file can also be a mount point, but walks do not enter it.
-      if (error instanceof ToolError && error.kind === "denied") forbidden.add(point);
-    }
-  }
-  return forbidden;
 }

@@ -2,9 +2,10 @@ import { statfsSync } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import type { ToolError } from "../answer/errors.ts";
 import { deepestExisting } from "./existing.ts";
-import { foldsCase, isInside, isInsideByAnyName, mayBeInside } from "./names.ts";
-import { directoryUnavailable, inSpecialFileSystem, outside } from "./path-errors.ts";
+import { formsOf, isInside, isInsideByAnyName, within } from "./names.ts";
+import { inSpecialFileSystem, outside, pathError, quote } from "./path-errors.ts";
 import { parsePath } from "./resolve.ts";
 import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 
@@ -12,15 +13,9 @@ import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 export function innermost(
   directories: readonly AllowedDirectory[],
   realPath: string,
-  inside: (path: string, directory: string) => boolean = isInsideByAnyName,
 ): AllowedDirectory | undefined {
-  return directories
-    .filter((directory) => inside(realPath, directory.realPath))
-    .reduce<AllowedDirectory | undefined>(
-      (inner, next) =>
-        inner === undefined || next.realPath.length > inner.realPath.length ? next : inner,
-      undefined,
-    );
+  const around = directories.filter((directory) => isInsideByAnyName(realPath, directory.realPath));
+  return around.sort((a, b) => b.realPath.length - a.realPath.length)[0];
 }
 
 /** The innermost allowed directory around an absolute real path; checks the directories again before it returns undefined. */
@@ -38,63 +33,48 @@ export function directoryAround(
 
 const isAvailable = ({ unavailable }: AllowedDirectory): boolean => unavailable === undefined;
 
-/** Whether a path is, by its text, in a directory, under the name that the user gave it or its real one. */
-const isWrittenIn = (path: string, directory: AllowedDirectory): boolean =>
-  [directory.path, directory.realPath].some((start) =>
-    (foldsCase() ? mayBeInside : isInside)(path, start),
-  );
+/** The allowed directories that a path is in by its text, under the names that the user gave them or their real ones. */
+function writtenIn(path: string, allowed: AllowedDirectories): AllowedDirectory[] {
+  const directories = allowed.directories();
+  return directories.filter((one) => within(path, one.path) || within(path, one.realPath));
+}
 
-/** The allowed directory around `path`, by its text, if the only one does not exist now. */
+/** The error for `path` if the only allowed directory around it, by its text, cannot be used now. */
 export function unavailableAround(
   path: string,
   allowed: AllowedDirectories,
-): AllowedDirectory | undefined {
-  const around = allowed.directories().filter((directory) => isWrittenIn(path, directory));
-  return around.some(isAvailable) ? undefined : around[0];
+): ToolError | undefined {
+  const around = writtenIn(path, allowed);
+  const [first] = around;
+  if (first === undefined || around.some(isAvailable)) return undefined;
+  const detail = `${quote(first.path)} (${first.source}) ${first.unavailable}`;
+  return pathError("directory_unavailable", path, { detail });
 }
 
 /**
- * Directories that show processes, devices and kernel state as files. `/proc/self/root` alone would give access to the
- * whole disk.
+ * Whether an absolute real path is in a special file system, whatever directory is allowed: one that shows processes,
+ * devices or kernel state as files. `/proc/self/root` alone would give access to the whole disk.
  */
-const SPECIAL_PLACES = ["/proc", "/sys", "/dev"];
-
-/** Whether an absolute real path is in a special file system, whatever directory is allowed. */
 export function isSpecialPlace(realPath: string): boolean {
   if (process.platform === "win32" || isInside(realPath, "/dev/shm")) return false;
-  return SPECIAL_PLACES.some((place) => isInside(realPath, place));
+  return ["/proc", "/sys", "/dev"].some((place) => isInside(realPath, place));
 }
 
-/** linux/magic.h: file systems that contain no user data, wherever they are mounted. */
+/**
+ * linux/magic.h: file systems that contain no user data, wherever they are mounted. proc, sysfs, devpts, cgroup, cgroup2,
+ * debugfs, tracefs, securityfs, configfs, bpf, pstore, efivarfs, selinuxfs, nsfs, binfmt_misc, mqueue.
+ */
 const SPECIAL_TYPES = new Set([
-  0x9fa0, // proc
-  0x62656572, // sysfs
-  0x1cd1, // devpts
-  0x27e0eb, // cgroup
-  0x63677270, // cgroup2
-  0x64626720, // debugfs
-  0x74726163, // tracefs
-  0x73636673, // securityfs
-  0x62656570, // configfs
-  0xcafe4a11, // bpf
-  0x6165676c, // pstore
-  0xde5e81e4, // efivarfs
-  0xf97cff8c, // selinuxfs
-  0x6e736673, // nsfs
-  0x42494e4d, // binfmt_misc
-  0x19800202, // mqueue
+  0x9fa0, 0x62656572, 0x1cd1, 0x27e0eb, 0x63677270, 0x64626720, 0x74726163, 0x73636673, 0x62656570,
+  0xcafe4a11, 0x6165676c, 0xde5e81e4, 0xf97cff8c, 0x6e736673, 0x42494e4d, 0x19800202,
 ]);
 
-/** File systems on a disk of this machine or in its memory. */
+/**
+ * File systems on a disk of this machine or in its memory: ext2 to ext4, btrfs, xfs, f2fs, zfs, bcachefs, overlayfs,
+ * tmpfs.
+ */
 const LOCAL_TYPES = new Set([
-  0xef53, // ext2, ext3, ext4
-  0x9123683e, // btrfs
-  0x58465342, // xfs
-  0xf2f52010, // f2fs
-  0x2fc12fc1, // zfs
-  0xca451a4e, // bcachefs
-  0x794c7630, // overlayfs
-  0x01021994, // tmpfs
+  0xef53, 0x9123683e, 0x58465342, 0xf2f52010, 0x2fc12fc1, 0xca451a4e, 0x794c7630, 0x01021994,
 ]);
 
 /** Special: contains no user data. Local: reading waits for no network and no other program. */
@@ -123,37 +103,28 @@ export async function locate(text: string, allowed: AllowedDirectories): Promise
   const parsed = parsePath(text, { platform: process.platform, home: homedir });
   const path = parsed.absolute ? parsed.path : await belowDirectories(parsed.path, allowed);
   if (path === undefined) throw outside(text, allowed);
-  const isInsideNow = () =>
-    allowed.directories().some((one) => isAvailable(one) && isWrittenIn(path, one));
-  if (!isInsideNow()) allowed.refresh?.();
+  const isWrittenInside = () => writtenIn(path, allowed).some(isAvailable);
+  if (!isWrittenInside()) allowed.refresh?.();
   const missing = unavailableAround(path, allowed);
-  if (missing !== undefined) throw directoryUnavailable(text, missing);
-  const located = isInsideNow() ? path : await underRealName(path, allowed);
+  if (missing !== undefined) throw missing;
+  const located = isWrittenInside() ? path : await underRealName(path, allowed);
   if (located === undefined) throw outside(text, allowed);
   if (isSpecialPlace(located)) throw inSpecialFileSystem(text);
-  return located;
+  return storedPath(located, allowed);
 }
 
-/** Undefined without directories. */
+/** Undefined without directories. A link that leads outside does not count: the choice would reveal its target. */
 async function belowDirectories(
   path: string,
   allowed: AllowedDirectories,
 ): Promise<string | undefined> {
   const candidates = allowed.directories().map((directory) => resolve(directory.path, path));
-  if (candidates.length > 1)
-    for (const candidate of candidates) if (await isThere(candidate, allowed)) return candidate;
-  return candidates[0];
-}
-
-/** A link that leads out of the allowed directories does not count: the choice would reveal its target. */
-async function isThere(path: string, allowed: AllowedDirectories): Promise<boolean> {
-  try {
-    if (directoryAround(await realpath(dirname(path)), allowed) === undefined) return false;
-    await lstat(path);
-    return true;
-  } catch {
-    return false;
+  for (const candidate of candidates.length > 1 ? candidates : []) {
+    const parent = await realpath(dirname(candidate)).catch(() => undefined);
+    if (parent === undefined || directoryAround(parent, allowed) === undefined) continue;
+    if ((await lstat(candidate).catch(() => undefined)) !== undefined) return candidate;
   }
+  return candidates[0];
 }
 
 /**
@@ -167,10 +138,24 @@ async function underRealName(
   allowed: AllowedDirectories,
 ): Promise<string | undefined> {
   if (path.startsWith("\\\\")) return undefined;
-  const real = async (at: string) => {
-    const existing = await deepestExisting(at);
-    return join(existing.real, ...existing.missing);
-  };
-  const candidates = [join(await real(dirname(path)), basename(path)), await real(path)];
-  return candidates.find((candidate) => directoryAround(candidate, allowed) !== undefined);
+  for (const [start, name] of [[dirname(path), basename(path)] as const, [path, ""] as const]) {
+    const { real, missing } = await deepestExisting(start);
+    const candidate = join(real, ...missing, name);
+    if (directoryAround(candidate, allowed) !== undefined) return candidate;
+  }
+  return undefined;
+}
+
+/** `path`, or if a name in it is missing, the path with the other Unicode form of the name (NFC, NFD) that exists. */
+async function storedPath(path: string, allowed: AllowedDirectories): Promise<string> {
+  if (formsOf(path).length === 1) return path;
+  const { real, missing } = await deepestExisting(path);
+  const [name, ...others] = missing;
+  if (name === undefined || directoryAround(real, allowed) === undefined) return path;
+  for (const form of formsOf(name).slice(1)) {
+    const stored = join(real, form);
+    if ((await lstat(stored).catch(() => undefined)) !== undefined)
+      return storedPath(join(stored, ...others), allowed);
+  }
+  return path;
 }

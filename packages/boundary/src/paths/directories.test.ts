@@ -6,13 +6,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   allowlistOf,
   makeWorkspace,
+  readOnly,
   refusal,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import { DirectoryAllowlist } from "./directories.ts";
+import { DirectoryAllowlist, type DirectoryAllowlistOptions, withRoots } from "./directories.ts";
 import { describeAllowed } from "./path-errors.ts";
 import { createPathGuard } from "./path-guard.ts";
-import type { AllowedDirectories } from "./types.ts";
+import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 
 let workspace: Workspace;
 beforeEach(async () => {
@@ -20,19 +21,14 @@ beforeEach(async () => {
 });
 afterEach(() => workspace.remove());
 
-function rootsAt(...paths: string[]) {
-  return paths.map((path) => ({ uri: pathToFileURL(path).href }));
-}
-
-function pathsOf(allowed: AllowedDirectories): string[] {
-  return allowed.directories().map(({ path }) => path);
-}
+const rootsAt = (...paths: string[]) => paths.map((path) => ({ uri: pathToFileURL(path).href }));
+const pathsOf = (allowed: AllowedDirectories) => allowed.directories().map(({ path }) => path);
 
 describe("configured directories", () => {
   it("are absolute, in their order, once each, with their source", () => {
     const { root, outside } = workspace;
     const allowed = allowlistOf(
-      { path: relative(process.cwd(), outside), source: "argument" },
+      relative(process.cwd(), outside),
       { path: `${root}/x/..`, source: "environment", writable: false },
       { path: outside, source: "environment" },
     );
@@ -42,49 +38,35 @@ describe("configured directories", () => {
     ]);
   });
 
-  it("may be given with ~ or as a file URI", () => {
-    const allowed = allowlistOf(
-      { path: "~", source: "argument" },
-      { path: pathToFileURL(workspace.root).href, source: "argument" },
-    );
+  it("may be given with ~ or as a file URI, and are refused at once if they cannot be a path", () => {
+    const allowed = allowlistOf("~", pathToFileURL(workspace.root).href);
     expect(pathsOf(allowed)).toEqual([homedir(), workspace.root]);
+    for (const path of ["", "a\0b", "file://host/x"])
+      expect(() => allowlistOf(path)).toThrow(expect.objectContaining({ kind: "invalid" }));
   });
 
-  it.each(["", "a\0b", "file://host/x"])("%j is refused at once", (path) => {
-    expect(() => allowlistOf({ path, source: "argument" })).toThrow(
-      expect.objectContaining({ kind: "invalid" }),
-    );
-  });
-
-  it("may be a link: both names are known", async () => {
-    const link = join(workspace.base, "link");
-    await symlink(workspace.root, link);
-    const allowed = allowlistOf({ path: link, source: "argument" });
-    expect(allowed.directories()).toMatchObject([{ path: link, realPath: workspace.root }]);
-  });
-
-  it("are found in the other Unicode form", async () => {
-    const stored = join(workspace.base, "cafe\u0301");
-    await mkdir(stored);
-    const allowed = allowlistOf({ path: join(workspace.base, "caf\u00e9"), source: "argument" });
-    expect(allowed.directories()).toMatchObject([{ realPath: stored }]);
+  it("may be a link, of which both names are known, and are found in the other Unicode form", async () => {
+    const { base, root } = workspace;
+    await symlink(root, join(base, "link"));
+    await mkdir(join(base, "cafe\u0301"));
+    expect(allowlistOf(join(base, "link"), join(base, "caf\u00e9")).directories()).toMatchObject([
+      { path: join(base, "link"), realPath: root },
+      { realPath: join(base, "cafe\u0301") },
+    ]);
   });
 
   it("may appear, disappear and return while the server runs; listeners are notified", async () => {
     const path = join(workspace.base, "later");
-    const allowed = allowlistOf({ path, source: "argument" });
+    const allowed = allowlistOf(path);
     let changes = 0;
     const stop = allowed.onChange(() => {
       changes += 1;
     });
-    expect(allowed.directories()).toEqual([
-      { path, realPath: path, source: "argument", writable: true, unavailable: "does not exist" },
-    ]);
+    const expected = { path, realPath: path, source: "argument", writable: true };
+    expect(allowed.directories()).toEqual([{ ...expected, unavailable: "does not exist" }]);
     await mkdir(path);
     allowed.refresh();
-    expect(allowed.directories()).toEqual([
-      { path, realPath: path, source: "argument", writable: true },
-    ]);
+    expect(allowed.directories()).toEqual([expected]);
     await rm(path, { recursive: true });
     await writeFile(path, "");
     allowed.refresh();
@@ -100,156 +82,118 @@ describe("configured directories", () => {
   it("are never /proc, under any name", async () => {
     const link = join(workspace.base, "link");
     await symlink("/proc/self", link);
-    const allowed = allowlistOf(
-      { path: "/proc", source: "argument" },
-      { path: link, source: "argument" },
-    );
-    for (const directory of allowed.directories())
-      expect(directory.unavailable).toMatch(/never allowed/);
+    for (const { unavailable } of allowlistOf("/proc", link).directories())
+      expect(unavailable).toMatch(/never allowed/);
   });
 });
 
-describe("a configured symlink that is changed", () => {
-  it("is followed if it is outside the directories that the server may change", async () => {
-    const link = join(workspace.base, "current");
-    await symlink(workspace.root, link);
-    const allowed = allowlistOf({ path: link, source: "argument" });
-    await rm(link);
-    await symlink(workspace.outside, link);
-    allowed.refresh();
-    expect(allowed.directories()).toMatchObject([{ realPath: workspace.outside }]);
-  });
-
-  it("is not followed if it replaced a directory, until the directory is back", async () => {
+describe("a configured path that leads elsewhere later", () => {
+  it("is not followed until the directory is back", async () => {
     const path = join(workspace.base, "project");
     await mkdir(path);
-    const allowed = allowlistOf({ path, source: "argument" });
+    const allowed = allowlistOf(path);
     await rename(path, join(workspace.base, "away"));
     await symlink(workspace.outside, path);
     allowed.refresh();
-    expect(allowed.directories()).toMatchObject([
-      { realPath: path, unavailable: /replaced by a link/ },
-    ]);
+    const unavailable = expect.stringMatching(/symlink; restart the server/);
+    expect(allowed.directories()).toMatchObject([{ realPath: path, unavailable }]);
     const secret = join(path, "secret.txt");
-    expect(await refusal(createPathGuard(allowed).openFile(secret))).toMatchObject({
-      code: "directory_unavailable",
-    });
+    await refusal(createPathGuard(allowed).openFile(secret), "directory_unavailable");
     await rm(path);
     await rename(join(workspace.base, "away"), path);
     allowed.refresh();
-    expect(allowed.directories()).toEqual([
-      { path, realPath: path, source: "argument", writable: true },
-    ]);
+    expect(allowed.directories()).toMatchObject([{ path, realPath: path }]);
+    expect(allowed.directories()[0]?.unavailable).toBeUndefined();
   });
 
-  it.each(["before", "after"])(
-    "is refused if it is inside an allowed directory (created %s startup)",
-    async (when) => {
-      const sub = join(workspace.root, "sub");
-      if (when === "before") await mkdir(sub);
-      const allowed = allowlistOf(
-        { path: workspace.root, source: "argument" },
-        { path: sub, source: "argument" },
-      );
-      if (when === "before") await rename(sub, join(workspace.root, "old"));
-      await symlink(workspace.outside, sub);
-      allowed.refresh();
-      expect(allowed.directories()).toMatchObject([
-        { path: workspace.root },
-        { path: sub, unavailable: /restart/ },
-      ]);
-      expect(allowed.directories().map(({ realPath }) => realPath)).toEqual([workspace.root, sub]);
-    },
-  );
+  it.each(["a directory", "nothing", "a link"])("is not followed if it was %s", async (what) => {
+    const { root, outside } = workspace;
+    const sub = join(root, "sub");
+    if (what === "a directory") await mkdir(sub);
+    if (what === "a link") await symlink(".", sub);
+    const allowed = allowlistOf(root, sub);
+    if (what === "a directory") await rename(sub, join(root, "old"));
+    if (what === "a link") await rm(sub);
+    await symlink(outside, sub);
+    allowed.refresh();
+    expect(allowed.directories().map(({ realPath }) => realPath)).not.toContain(outside);
+    await refusal(createPathGuard(allowed).openFile(join(sub, "secret.txt")), "outside");
+    // A client that offers it again does not change that.
+    const offered = new DirectoryAllowlist({ configured: [], mode: "narrow" });
+    await rm(sub);
+    await mkdir(sub);
+    offered.setClientRoots(rootsAt(sub));
+    await rm(sub, { recursive: true });
+    await symlink(outside, sub);
+    offered.setClientRoots(rootsAt(sub));
+    expect(offered.directories()).toMatchObject([{ realPath: sub, unavailable: /restart/ }]);
+  });
 });
 
 describe("client roots", () => {
+  const allow = (options: Partial<DirectoryAllowlistOptions>) =>
+    new DirectoryAllowlist({ configured: [], mode: "narrow", ...options });
+  const configured = () => [{ path: workspace.root, source: "argument" as const }];
+
   it("narrow the configured directories, and never widen them", async () => {
-    const sub = join(workspace.root, "sub");
+    const { allowed, root, outside } = workspace;
+    const sub = join(root, "sub");
     await mkdir(sub);
-    const { allowed } = workspace;
     expect(allowed.setClientRoots(rootsAt(sub))).toEqual([]);
     expect(allowed.directories()).toEqual([
       { path: sub, realPath: sub, source: "client root", writable: true },
     ]);
     expect(allowed.setClientRoots(rootsAt("/"))).toEqual([]);
-    expect(pathsOf(allowed)).toEqual([workspace.root]);
+    expect(pathsOf(allowed)).toEqual([root]);
     allowed.setClientRoots(rootsAt(sub));
     allowed.setClientRoots(undefined);
-    expect(pathsOf(allowed)).toEqual([workspace.root]);
-  });
-
-  it("outside are ignored with a note; if all are outside, the configured ones remain", async () => {
-    const { allowed, outside, root } = workspace;
-    const sibling = `${root}-evil`;
-    await mkdir(sibling);
-    const notes = allowed.setClientRoots(rootsAt(outside, sibling));
+    expect(pathsOf(allowed)).toEqual([root]);
+    await mkdir(`${root}-evil`);
+    await symlink(outside, join(root, "link"));
+    const notes = allowed.setClientRoots(rootsAt(outside, `${root}-evil`, join(root, "link")));
     expect(notes).toHaveLength(3);
     expect(notes[0]).toContain(outside);
-    expect(notes[2]).toContain(`the configured directories remain: "${root}"`);
     expect(pathsOf(allowed)).toEqual([root]);
     expect(allowed.setClientRoots(rootsAt(outside, root))).toHaveLength(1);
     expect(pathsOf(allowed)).toEqual([root]);
   });
 
-  it("that are links out of the allowed are outside", async () => {
-    const link = join(workspace.root, "link");
-    await symlink(workspace.outside, link);
-    expect(workspace.allowed.setClientRoots(rootsAt(link))).toHaveLength(2);
-    expect(pathsOf(workspace.allowed)).toEqual([workspace.root]);
-  });
-
   it("that are not file URIs are ignored, each with a note", () => {
-    const notes = workspace.allowed.setClientRoots([
-      { uri: "https://example.com/" },
-      { uri: "file://server/share" },
-      { uri: "file:///a\nb" },
-      { uri: "/plain" },
-    ]);
+    const uris = ["https://example.com/", "file://server/share", "file:///a\nb", "/plain"];
+    const notes = workspace.allowed.setClientRoots(uris.map((uri) => ({ uri })));
     expect(notes).toHaveLength(4);
     for (const note of notes) expect(note).toMatch(/^The client's root .*ignored.*\.$/);
   });
 
   it("are the allowed if nothing is configured, but never a whole file system", () => {
-    const allowed = new DirectoryAllowlist({ configured: [], mode: "narrow" });
+    const allowed = allow({});
     expect(allowed.directories()).toEqual([]);
     expect(allowed.setClientRoots(rootsAt(workspace.root))).toEqual([]);
     expect(pathsOf(allowed)).toEqual([workspace.root]);
     expect(allowed.setClientRoots(rootsAt("/"))).toEqual([
-      expect.stringMatching(/"\/" is ignored: it is a whole file system/),
+      expect.stringMatching(/"\/" is ignored: .*a whole file system/),
     ]);
     expect(allowed.directories()).toEqual([]);
   });
 
   it("replace the configured directories with --roots replace, but never open the whole disk", () => {
-    const allowed = new DirectoryAllowlist({
-      configured: [{ path: workspace.root, source: "argument" }],
-      mode: "replace",
-    });
+    const allowed = allow({ configured: configured(), mode: "replace" });
     expect(allowed.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
     expect(pathsOf(allowed)).toEqual([workspace.outside]);
-    expect(allowed.setClientRoots(rootsAt("/"))).toHaveLength(2);
+    expect(allowed.setClientRoots(rootsAt("/"))).toHaveLength(1);
     expect(pathsOf(allowed)).toEqual([workspace.root]);
   });
 
   it("are ignored if they are turned off", () => {
-    const allowed = new DirectoryAllowlist({
-      configured: [{ path: workspace.root, source: "argument" }],
-      mode: "off",
-    });
-    expect(allowed.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
-    expect(pathsOf(allowed)).toEqual([workspace.root]);
-    const none = new DirectoryAllowlist({ configured: [], mode: "off" });
-    none.setClientRoots(rootsAt(workspace.outside));
-    expect(none.directories()).toEqual([]);
+    for (const options of [{ configured: configured() }, {}]) {
+      const allowed = allow({ ...options, mode: "off" });
+      expect(allowed.setClientRoots(rootsAt(workspace.outside))).toEqual([]);
+      expect(pathsOf(allowed)).toEqual(options.configured ? [workspace.root] : []);
+    }
   });
 
   it("take precedence over the fallback, which is never a whole file system", () => {
-    const allowed = new DirectoryAllowlist({
-      configured: [],
-      mode: "narrow",
-      fallback: workspace.root,
-    });
+    const allowed = allow({ fallback: workspace.root });
     expect(allowed.directories()).toMatchObject([
       { path: workspace.root, source: "working directory" },
     ]);
@@ -257,33 +201,48 @@ describe("client roots", () => {
     expect(pathsOf(allowed)).toEqual([workspace.outside]);
     allowed.setClientRoots([]);
     expect(pathsOf(allowed)).toEqual([workspace.root]);
-    expect(
-      new DirectoryAllowlist({ configured: [], mode: "narrow", fallback: "/" }).directories(),
-    ).toEqual([]);
+    expect(allow({ fallback: "/" }).directories()).toEqual([]);
+  });
+
+  /** `path` or `path:ro` (read-only). */
+  const directory = (text: string): AllowedDirectory => {
+    const [path = "", mode] = text.split(":");
+    return { path, realPath: path, source: "argument", writable: mode !== "ro" };
+  };
+  it.each([
+    ["narrow: inside", "/a", "/a/x", "/a/x", ""],
+    ["narrow: around", "/a/b", "/a", "/a/b", ""],
+    ["narrow: the whole disk", "/a /b", "/", "/a /b", ""],
+    [
+      "narrow: a sibling is outside",
+      "/a/proj",
+      "/a/proj-evil /a/proj/x",
+      "/a/proj/x",
+      "/a/proj-evil",
+    ],
+    ["narrow: in the order of the roots", "/a /b", "/b/y /a/x", "/b/y /a/x", ""],
+    ["narrow: read-only inside", "/a /a/v:ro", "/a/v/x", "/a/v/x:ro", ""],
+    ["narrow: read-only around", "/a /a/v:ro", "/a", "/a /a/v:ro", ""],
+    ["narrow: read-only below", "/a /a/b/v:ro", "/a/b", "/a/b /a/b/v:ro", ""],
+    ["narrow: a configured whole disk", "/", "/a", "/a", ""],
+    ["replace: no whole file system", "/a", "/ /b", "/b", "/"],
+    ["replace: unless one is configured", "/", "/", "/", ""],
+    ["replace: read-only stays so", "/b/v:ro", "/b /b/v/x", "/b /b/v:ro /b/v/x:ro", ""],
+  ])("%s", (rule, configured, roots, expected, ignored) => {
+    const [given, offered] = [configured, roots].map((text) => text.split(" ").map(directory));
+    const applied = withRoots(given ?? [], offered ?? [], rule.startsWith("replace"));
+    const shown = applied.directories.map(({ path, writable }) => path + (writable ? "" : ":ro"));
+    expect(shown.join(" ")).toBe(expected);
+    expect(applied.ignored.map(({ path }) => path).join(" ")).toBe(ignored);
   });
 });
 
-describe("describeAllowed", () => {
-  it("lists the directories with remarks, or the option that helps", async () => {
-    const { root, base } = workspace;
-    expect(describeAllowed(workspace.allowed)).toBe(`the allowed directory is "${root}"`);
-    const allowed = allowlistOf(
-      { path: root, source: "argument", writable: false },
-      { path: join(base, "none"), source: "argument" },
-    );
-    expect(describeAllowed(allowed)).toBe(
-      `the allowed directories are "${root}" (read-only) and "${base}/none" (does not exist)`,
-    );
-    const none = new DirectoryAllowlist({ configured: [], mode: "narrow" });
-    expect(describeAllowed(none)).toContain("a directory argument or --root");
-  });
-
-  it("is part of a path error", async () => {
-    const none = new DirectoryAllowlist({ configured: [], mode: "narrow" });
-    expect(await refusal(createPathGuard(none).openFile("x"))).toMatchObject({
-      kind: "denied",
-      code: "no_directories",
-      hint: expect.stringContaining("--root"),
-    });
-  });
+it("describes the directories with remarks, or the option that helps, also in a path error", async () => {
+  const { root, base, allowed } = workspace;
+  expect(describeAllowed(allowed)).toBe(`the allowed directory is "${root}"`);
+  expect(describeAllowed(allowlistOf(readOnly(root), join(base, "none")))).toBe(
+    `the allowed directories are "${root}" (read-only) and "${base}/none" (does not exist)`,
+  );
+  const error = await refusal(createPathGuard(allowlistOf()).openFile("x"), "outside");
+  expect(error.message).toContain("a directory argument or --root");
 });

@@ -1,20 +1,19 @@
-import type { Stats } from "node:fs";
-import { lstat, mkdir, readlink } from "node:fs/promises";
+import { lstat, mkdir, readdir, readlink, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { directoryAround } from "./check.ts";
-import { existingPart } from "./existing.ts";
-import { explain, isInsideNow, refusalOf } from "./explain.ts";
+import { nearest, ToolError } from "../answer/errors.ts";
+import { directoryAround, unavailableAround } from "./check.ts";
+import { type ExistingPart, existingPart } from "./existing.ts";
 import { containsByAnyName, isInside } from "./names.ts";
-import { openDirectoryAt } from "./open.ts";
 import {
   errorCode,
-  hiddenPlace,
-  isAllowedDirectory,
   isMissing,
   leadsOutside,
+  listed,
+  orMissing,
   outside,
   pathError,
-  readOnly,
+  quote,
+  systemError,
 } from "./path-errors.ts";
 import type {
   AllowedDirectory,
@@ -24,87 +23,82 @@ import type {
   LinkTarget,
 } from "./types.ts";
 
+/** The allowed directory that `path` names. */
+const allowedAt = (path: string, { allowed }: GuardContext): AllowedDirectory | undefined =>
+  allowed.directories().find((one) => one.path === path || one.realPath === path);
+
+/** How a path is opened, whose last component need not exist. */
+interface EntryOptions {
+  /** It is going to be changed: read-only directories and the allowed directories themselves are refused. */
+  readonly write?: boolean;
+  /** If it is a link, its target is going to be changed instead. */
+  readonly through?: boolean;
+}
+
 /**
  * Opens and verifies the parent of `path`; returns it with the entry of the last component, where a link is not
  * followed.
- *
- * @param options.write the entry is going to be changed, so read-only directories and the allowed directories
- * themselves are refused
  */
 export async function openEntry(
   path: string,
   context: GuardContext,
-  options: { write?: boolean } = {},
+  { write = false, through = false }: EntryOptions = {},
 ): Promise<GuardedPlace> {
   const parentPath = dirname(path);
-  const { allowed } = context;
-  const itself = allowedAt(path, context);
-  if (parentPath === path)
-    throw itself === undefined ? outside(path, allowed) : isAllowedDirectory(path, itself);
+  const { allowed, opener } = context;
   let parent: GuardedDirectory;
   try {
-    parent = await openDirectoryAt(parentPath, context);
+    if (parentPath === path) throw outside(path, allowed);
+    parent = await opener.openDirectory(parentPath, parentPath);
   } catch (error) {
-    throw itself === undefined ? error : isAllowedDirectory(path, itself);
+    const itself = allowedAt(path, context);
+    throw itself === undefined
+      ? error
+      : pathError("allowed_directory", path, { detail: quote(itself.path) });
   }
   try {
     const name = basename(path);
-    const stat = await statEntry(parent, name);
+    const stat = await lstat(parent.entry(name)).catch(orMissing);
     const place = { parent, name, path, entry: parent.entry(name), stat };
-    if (allowed.hidden?.hides(join(parent.realPath, name))) throw hiddenPlace(path);
-    if (options.write) requireWritable(place, context);
+    if (allowed.hidden?.hides(join(parent.realPath, name))) throw pathError("hidden", path);
+    if (write && !(through && stat?.isSymbolicLink())) requireWritable(place, context);
     return place;
   } catch (error) {
     await parent.close();
-    throw await explain(error, path, context);
+    throw error;
   }
 }
 
 /**
  * @throws ToolError `denied` if the path is in a read-only directory, or is or contains an allowed directory
  */
-export function requireWritable(place: GuardedPlace, { allowed }: GuardContext): void {
-  const { parent, name, path } = place;
-  if (!parent.directory.writable) throw readOnly(path, parent.directory);
+function requireWritable({ parent, name, path }: GuardedPlace, { allowed }: GuardContext): void {
+  requireWritableDirectory(parent, path);
   const real = join(parent.realPath, name);
-  const { hidden } = allowed;
-  if (hidden?.paths.some((one) => isInside(one, real))) throw hiddenPlace(path);
-  for (const directory of allowed.directories()) {
+  if (allowed.hidden?.paths.some((one) => isInside(one, real))) throw pathError("hidden", path);
+  for (const directory of allowed.directories())
     if ([directory.path, directory.realPath].some((one) => containsByAnyName(real, one)))
-      throw isAllowedDirectory(path, directory);
-  }
+      throw pathError("allowed_directory", path, { detail: quote(directory.path) });
 }
 
-export async function statEntry(
-  parent: GuardedDirectory,
-  name: string,
-): Promise<Stats | undefined> {
-  return lstat(parent.entry(name)).catch((error: unknown) => {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  });
+function requireWritableDirectory({ directory }: GuardedDirectory, path: string): void {
+  if (!directory.writable) throw pathError("read_only", path, { detail: quote(directory.path) });
 }
 
-/** Runs `work` with an entry that is being opened, and closes its parent. Errors of `work` are explained for `path`. */
+/** Runs `work` with an entry, and closes its parent. */
 export async function withEntry<Result>(
   path: string,
-  opening: Promise<GuardedPlace>,
   context: GuardContext,
+  options: EntryOptions,
   work: (place: GuardedPlace) => Promise<Result>,
 ): Promise<Result> {
-  const place = await opening;
-  try {
-    return await work(place);
-  } catch (error) {
-    throw await explain(error, path, context);
-  } finally {
-    await place.parent.close();
-  }
+  const place = await openEntry(path, context, options);
+  return work(place).finally(() => place.parent.close());
 }
 
 /** See `PathGuard.readLink`. */
 export async function readLinkAt(path: string, context: GuardContext): Promise<LinkTarget> {
-  return withEntry(path, openEntry(path, context), context, async ({ entry, stat }) => {
+  return withEntry(path, context, {}, async ({ entry, stat }) => {
     if (stat?.isSymbolicLink() === false) throw pathError("not_link", path);
     const target = await readlink(entry);
     const { real, missing } = await existingPart(path);
@@ -113,26 +107,16 @@ export async function readLinkAt(path: string, context: GuardContext): Promise<L
   });
 }
 
-/** The allowed directory that `path` names. */
-const allowedAt = (path: string, { allowed }: GuardContext): AllowedDirectory | undefined =>
-  allowed.directories().find((one) => one.path === path || one.realPath === path);
-
 /** See `PathGuard.exists`. */
 export async function entryExists(path: string, context: GuardContext): Promise<boolean> {
   const itself = allowedAt(path, context);
   if (itself !== undefined) return itself.unavailable === undefined;
-  const parent = dirname(path);
-  let directory: GuardedDirectory | undefined;
   try {
-    directory = await context.opener.openDirectory(parent, parent);
-    return (await statEntry(directory, basename(path))) !== undefined;
+    return await withEntry(path, context, {}, async ({ stat }) => stat !== undefined);
   } catch (error) {
-    if (!isMissing(error)) throw await explain(error, path, context);
-    const refusal = await refusalOf(path, await existingPart(path), context);
-    if (refusal !== undefined) throw refusal;
+    if (!isMissing(error)) throw error;
+    await existingInside(path, context);
     return false;
-  } finally {
-    await directory?.close();
   }
 }
 
@@ -143,38 +127,78 @@ export async function entryExists(path: string, context: GuardContext): Promise<
  * @returns the directories that were created, outermost first
  */
 export async function makeDirectories(path: string, context: GuardContext): Promise<string[]> {
+  const { allowed, opener } = context;
   const created: string[] = [];
-  const existing = await existingPart(path);
-  if (!(await isInsideNow(existing, context))) throw leadsOutside(path, context.allowed);
-  let directory: GuardedDirectory | undefined;
+  const existing = await existingInside(path, context);
+  let directory = await opener.openDirectory(existing.real, existing.written);
   try {
-    directory = await context.opener.openDirectory(existing.real, existing.written);
     for (const name of existing.missing) {
       const at = join(directory.path, name);
-      if (context.allowed.hidden?.hides(join(directory.realPath, name))) throw hiddenPlace(path);
-      if (await makeIn(directory, name, path)) created.push(at);
-      const next: GuardedDirectory = await context.opener.openDirectory(directory.entry(name), at);
+      if (allowed.hidden?.hides(join(directory.realPath, name))) throw pathError("hidden", path);
+      requireWritableDirectory(directory, path);
+      await directory.verify();
+      await mkdir(directory.entry(name)).then(
+        () => created.push(at),
+        (error: unknown) => {
+          // Perhaps another program has just created it.
+          if (errorCode(error) !== "EEXIST") throw error;
+        },
+      );
+      await directory.verify();
+      const next = await opener.openDirectory(directory.entry(name), at);
       await directory.close();
       directory = next;
     }
     return created;
-  } catch (error) {
-    throw await explain(error, path, context);
   } finally {
-    await directory?.close();
+    await directory.close();
   }
 }
 
-/** Creates one directory; false if something already exists there, even if another program has just created it. */
-async function makeIn(directory: GuardedDirectory, name: string, path: string): Promise<boolean> {
-  if (!directory.directory.writable) throw readOnly(path, directory.directory);
-  await directory.verify();
-  try {
-    await mkdir(directory.entry(name));
-  } catch (error) {
-    if (errorCode(error) === "EEXIST") return false;
-    throw error;
-  }
-  await directory.verify();
-  return true;
+/**
+ * How much of a path exists.
+ *
+ * @throws ToolError for one whose existing part is outside now: the same whether it exists or not
+ */
+export async function existingInside(path: string, { allowed }: GuardContext) {
+  const existing = await existingPart(path);
+  if (directoryAround(existing.real, allowed) !== undefined) return existing;
+  throw unavailableAround(path, allowed) ?? leadsOutside(path, allowed);
+}
+
+/**
+ * The error to throw for `path`, with an explanation.
+ *
+ * @throws ToolError for everything outside the allowed directories
+ */
+export async function explain(
+  error: unknown,
+  path: string,
+  context: GuardContext,
+): Promise<unknown> {
+  if (error instanceof ToolError || errorCode(error) === undefined) return error;
+  const existing = await existingInside(path, context);
+  return isMissing(error) ? missingError(path, existing, context) : systemError(error, path);
+}
+
+/** How many names in a directory are compared with a missing one. */
+const MAX_NAMES_COMPARED = 5000;
+
+/** `not_found`, with the nearest existing directory and the names in it that are similar to the missing one. */
+async function missingError(
+  path: string,
+  { real, missing: [name], written }: ExistingPart,
+  { opener }: GuardContext,
+): Promise<ToolError> {
+  if (name === undefined) return pathError("changed_meanwhile", path);
+  if ((await stat(real).catch(() => undefined))?.isDirectory() !== true)
+    return pathError("enoent", path, { detail: `: ${quote(written)} is a file` });
+  // Names that cannot be read make no suggestions.
+  const directory = await opener.openDirectory(real, real).catch(() => undefined);
+  const names = directory && (await readdir(directory.entry("")).catch(() => undefined));
+  await directory?.close();
+  const similar = nearest(name, (names ?? []).slice(0, MAX_NAMES_COMPARED));
+  const near = similar.length > 0 ? ` and contains ${listed(similar.map(quote))}` : "";
+  const detail = `; the nearest existing directory is ${quote(written)}${near}`;
+  return pathError("enoent", path, { detail });
 }

@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { lstat, readlink, realpath } from "node:fs/promises";
+import { readlink, realpath } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, parse, sep } from "node:path";
 
 /** How much of a path exists: its deepest existing part, and the missing names below it. */
@@ -24,19 +24,21 @@ export async function existingPart(path: string): Promise<ExistingPart> {
   let at = path;
   for (let links = 0; ; links++) {
     const { real, missing } = await deepestExisting(at);
-    const [next = "", ...others] = missing;
-    const target = next === "" ? undefined : await targetOf(join(real, next));
+    const [next, ...others] = missing;
     // A loop of links has no target, so its own location counts.
-    if (links === MAX_LINKS) return { real, missing, written: real };
-    if (target !== undefined) {
-      // Not normalized: `..` after a link is the parent of the link's target.
-      at = [isAbsolute(target) ? target : real + sep + target, ...others].join(sep);
-    } else if (missing.includes("..")) {
-      at = join(real, ...missing);
-    } else {
+    const target =
+      next === undefined || links >= MAX_LINKS
+        ? undefined
+        : await readlink(join(real, next)).catch(() => undefined);
+    if (target === undefined && !missing.includes("..")) {
       const written = links === 0 ? missing.reduce((part) => dirname(part), path) : real;
       return { real, missing, written };
     }
+    // Not normalized if it is a link: `..` after it is the parent of the link's target.
+    at =
+      target === undefined
+        ? join(real, ...missing)
+        : [isAbsolute(target) ? target : real + sep + target, ...others].join(sep);
   }
 }
 
@@ -54,14 +56,6 @@ export async function deepestExisting(path: string): Promise<{ real: string; mis
     } catch {
       if (length === 0) return { real: root, missing: names };
     }
-  }
-}
-
-async function targetOf(link: string): Promise<string | undefined> {
-  try {
-    return (await lstat(link)).isSymbolicLink() ? await readlink(link) : undefined;
-  } catch {
-    return undefined;
   }
 }
 

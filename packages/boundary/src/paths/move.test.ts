@@ -1,27 +1,30 @@
 import { execFileSync } from "node:child_process";
 import {
+  chmod,
   link,
-  lstat,
   mkdir,
   readdir,
   readFile,
   readlink,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   allowlistOf,
-  guardOf,
+  elsewhere,
   makeWorkspace,
   namesBelow,
+  readOnly,
   refusal,
   verifications,
   type Workspace,
+  winnersOf,
 } from "../../test/fixtures/boundary.ts";
-import type { PathGuard } from "./path-guard.ts";
+import { createPathGuard, type PathGuard } from "./path-guard.ts";
 
 describe.each(verifications)("moving, verified by %s", (verification) => {
   let workspace: Workspace;
@@ -31,155 +34,85 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
     workspace = await makeWorkspace();
     guard = workspace.guard(verification);
     root = workspace.root;
-    await writeFile(join(root, "a"), "A");
-    await writeFile(join(root, "b"), "B");
-    await mkdir(join(root, "dir"));
-    await writeFile(join(root, "dir", "x"), "X");
-    await mkdir(join(root, "empty"));
+    for (const name of ["dir", "empty"]) await mkdir(join(root, name));
+    for (const name of ["a", "b", "dir/x"]) await writeFile(join(root, name), name);
   });
-  afterEach(async () => {
-    expect(await readdir(workspace.outside)).toEqual(["secret.txt"]);
-    expect(await readFile(workspace.secret, "utf8")).toBe("SECRET");
-    await workspace.remove();
-  });
+  afterEach(() => workspace.remove());
 
-  async function names(): Promise<string> {
-    return (await namesBelow(root)).join(" ");
-  }
-  function read(path: string): Promise<string> {
-    return readFile(join(root, path), "utf8");
-  }
+  const names = async () => (await namesBelow(root)).join(" ");
+  const read = (path: string) => readFile(join(root, path), "utf8");
 
-  it("gives a file or a directory another name", async () => {
+  it("gives a file or a directory another name, and keeps the file: inode, mode and times", async () => {
+    const { ino, mode, mtimeMs } = await stat(join(root, "a"));
     await guard.move("a", "dir/c");
     await guard.move("dir", "empty/d");
     expect(await names()).toBe("b empty empty/d empty/d/c empty/d/x");
-    expect(await read("empty/d/c")).toBe("A");
+    const moved = await stat(join(root, "empty/d/c"));
+    expect(moved).toMatchObject({ ino, mode, mtimeMs, nlink: 1 });
   });
 
   it("moves a symlink itself, wherever it leads, with its text unchanged", async () => {
-    await symlink("../outside/secret.txt", join(root, "out"));
-    await symlink("nothing", join(root, "broken"));
-    await guard.move("out", "dir/out");
-    await guard.move("broken", "b", { overwrite: true });
-    expect(await readlink(join(root, "dir", "out"))).toBe("../outside/secret.txt");
-    expect(await readlink(join(root, "b"))).toBe("nothing");
-    expect(await names()).toBe("a b dir dir/out dir/x empty");
-  });
-
-  it("replaces nothing unless requested", async () => {
-    await symlink(workspace.secret, join(root, "link"));
-    const before = await names();
-    for (const [from, to] of [
-      ["a", "b"],
-      ["a", "dir"],
-      ["a", "empty"],
-      ["a", "link"],
-      ["dir", "a"],
-      ["dir", "empty"],
-      ["link", "a"],
-      ["a", "dir/x"],
-    ] as const) {
-      expect(await refusal(guard.move(from, to)), `${from} ${to}`).toMatchObject({
-        kind: "conflict",
-      });
+    for (const target of ["../outside/secret.txt", "nothing"]) {
+      await symlink(target, join(root, "link"));
+      await guard.move("link", `dir/${target.slice(-3)}`);
+      expect(await readlink(join(root, "dir", target.slice(-3)))).toBe(target);
     }
-    expect(await names()).toBe(before);
-    expect(await read("b")).toBe("B");
+    expect(await names()).toBe("a b dir dir/ing dir/txt dir/x empty");
   });
 
-  it("replaces a file with a file, a symlink itself, an empty directory with a directory", async () => {
+  it("replaces nothing", async () => {
     await symlink(workspace.secret, join(root, "link"));
-    await guard.move("a", "link", { overwrite: true });
-    expect((await lstat(join(root, "link"))).isFile()).toBe(true);
-    await guard.move("link", "b", { overwrite: true });
-    expect(await read("b")).toBe("A");
-    await guard.move("dir", "empty", { overwrite: true });
-    expect(await names()).toBe("b empty empty/x");
-  });
-
-  it("never replaces a non-empty directory, or a file with a directory or vice versa", async () => {
     const before = await names();
-    const move = (from: string, to: string) => refusal(guard.move(from, to, { overwrite: true }));
-    expect(await move("empty", "dir")).toMatchObject({ kind: "conflict", code: "enotempty" });
-    expect(await move("dir", "a")).toMatchObject({ kind: "conflict" });
-    expect(await move("a", "empty")).toMatchObject({ kind: "invalid", code: "is_directory" });
+    for (const from of ["a", "dir", "link"])
+      for (const to of ["a", "b", "dir", "empty", "link", "dir/x"].filter((to) => to !== from))
+        if (from !== "dir" || to !== "dir/x")
+          await refusal(guard.move(from, to), "eexist", `${from} ${to}`);
     expect(await names()).toBe(before);
+    expect(await read("b")).toBe("b");
   });
 
-  it("lets exactly one of many concurrent moves get a name, and loses no file", async () => {
-    const count = 30;
-    for (let index = 0; index < count; index++)
-      await writeFile(join(root, "dir", `f${index}`), `${index}`);
-    const results = await Promise.allSettled(
-      Array.from({ length: count }, (_, index) =>
-        workspace.guard(verification).move(`dir/f${index}`, "target"),
-      ),
+  it.each([
+    ["files", (path: string) => writeFile(path, path)],
+    ["empty directories", (path: string) => mkdir(path)],
+  ])("lets exactly one of many %s get a name, and loses nothing", async (_, make) => {
+    const sources = Array.from({ length: 30 }, (_, index) => join(root, "empty", `${index}`));
+    for (const source of sources) await make(source);
+    const winners = await winnersOf(
+      sources.map((source) => workspace.guard(verification).move(source, "target")),
     );
-    const winners = results.flatMap(({ status }, index) => (status === "fulfilled" ? [index] : []));
     expect(winners).toHaveLength(1);
-    expect(await read("target")).toBe(`${winners[0]}`);
-    expect(await readdir(join(root, "dir"))).toHaveLength(count);
-    for (const result of results) {
-      if (result.status === "rejected")
-        expect(result.reason).toMatchObject({ kind: "conflict", code: "eexist" });
-    }
-  });
-
-  it("lets exactly one of many directories get a name, even empty ones", async () => {
-    const count = 20;
-    for (let index = 0; index < count; index++) await mkdir(join(root, "dir", `d${index}`));
-    const results = await Promise.allSettled(
-      Array.from({ length: count }, (_, index) =>
-        workspace.guard(verification).move(`dir/d${index}`, "target"),
-      ),
-    );
-    expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(await readdir(join(root, "dir"))).toHaveLength(count);
-    expect(await readdir(join(root, "target"))).toEqual([]);
+    expect(await readdir(join(root, "empty"))).toHaveLength(sources.length - 1);
+    if ((await stat(join(root, "target"))).isFile())
+      expect(await read("target")).toBe(sources[winners[0] ?? 0]);
   });
 
   it("changes the case of a name, and distinguishes files that differ only in case", async () => {
     await guard.move("a", "A");
     expect(await names()).toBe("A b dir dir/x empty");
     await link(join(root, "A"), join(root, "a"));
-    expect(await refusal(guard.move("A", "a"))).toMatchObject({ kind: "conflict" });
-    await guard.move("A", "a", { overwrite: true });
-    expect(await names()).toBe("a b dir dir/x empty");
-    await guard.move("a", "a");
-    expect(await read("a")).toBe("A");
+    await refusal(guard.move("A", "a"), "eexist");
+    await guard.move("A", "A");
+    expect(await names()).toBe("A a b dir dir/x empty");
   });
 
-  it("refuses to move a directory into itself, even through a link", async () => {
+  it("refuses to move a directory into itself, even through a link, or a FIFO", async () => {
     await symlink("dir", join(root, "link"));
-    for (const to of ["dir/dir", "dir/x/y", "link/dir"]) {
-      const error = await refusal(guard.move("dir", to));
-      expect(error.kind, to).toBe("invalid");
-    }
-    expect(await names()).toBe("a b dir dir/x empty link");
-  });
-
-  it("reports which path is missing", async () => {
-    expect((await refusal(guard.move("none", "c"))).message).toContain(
-      `"${root}/none" does not exist`,
-    );
-    expect((await refusal(guard.move("a", "none/c"))).message).toContain(
-      `"${root}/none" does not exist`,
-    );
-    expect(await names()).toBe("a b dir dir/x empty");
+    await refusal(guard.move("dir", "dir/dir"), "into_itself");
+    await refusal(guard.move("dir", "link/dir"), "into_itself");
+    await refusal(guard.move("dir", "dir/x/y"), "not_directory");
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    await refusal(guard.move("pipe", "c"), "special_file");
+    expect(await names()).toBe("a b dir dir/x empty link pipe");
   });
 
   it("stays inside, and out of read-only and allowed directories", async () => {
     await symlink(workspace.outside, join(root, "link"));
-    await mkdir(join(root, "lib", "vendor"), { recursive: true });
-    const nested = guardOf(
-      allowlistOf(
-        { path: root, source: "argument" },
-        { path: join(root, "lib", "vendor"), source: "argument", writable: false },
-      ),
-      verification,
-    );
+    const vendor = join(root, "lib", "vendor");
+    await mkdir(vendor, { recursive: true });
+    const nested = createPathGuard(allowlistOf(root, readOnly(vendor)), verification);
     for (const [from, to, code] of [
+      ["none", "c", "enoent"],
+      ["a", "none/c", "enoent"],
       ["a", "../outside/a", "outside"],
       ["a", "link/a", "outside"],
       ["link/secret.txt", "stolen", "outside"],
@@ -188,32 +121,79 @@ describe.each(verifications)("moving, verified by %s", (verification) => {
       ["lib/vendor", "vendor", "allowed_directory"],
       ["lib", "library", "allowed_directory"],
       [root, "x", "allowed_directory"],
-    ] as const) {
-      expect(await refusal(nested.move(from, to)), `${from} ${to}`).toMatchObject({
-        kind: "denied",
-        code,
-      });
-    }
+    ] as const)
+      await refusal(nested.move(from, to), code, `${from} ${to}`);
     expect(await names()).toBe("a b dir dir/x empty lib lib/vendor link");
   });
+});
 
-  it("refuses anything other than files, directories and symlinks", async () => {
-    execFileSync("mkfifo", [join(root, "pipe")]);
-    expect(await refusal(guard.move("pipe", "c"))).toMatchObject({
-      kind: "denied",
-      code: "special_file",
-    });
+describe.each(verifications)("moving to another file system, verified by %s", (verification) => {
+  let here: Workspace;
+  let there: Workspace;
+  let guard: PathGuard;
+  beforeEach(async () => {
+    here = await makeWorkspace();
+    there = await makeWorkspace(elsewhere);
+    expect((await stat(here.root)).dev).not.toBe((await stat(there.root)).dev);
+    guard = createPathGuard(allowlistOf(here.root, there.root), verification);
+    await writeFile(from("a"), Buffer.alloc(2_500_000, "a"));
+    await mkdir(from("dir/sub"), { recursive: true });
+    await writeFile(from("dir/sub/x"), "X");
+  });
+  afterEach(async () => {
+    await here.remove();
+    await there.remove();
   });
 
-  it("keeps the file itself: inode, mode and times", async () => {
-    const before = await stat(join(root, "a"));
-    await guard.move("a", "c");
-    const { ino, mode, mtimeMs, nlink } = await stat(join(root, "c"));
-    expect({ ino, mode, mtimeMs, nlink }).toEqual({
-      ino: before.ino,
-      mode: before.mode,
-      mtimeMs: before.mtimeMs,
-      nlink: 1,
-    });
+  const names = async ({ root }: Workspace) => (await namesBelow(root)).join(" ");
+  const from = (name: string) => join(here.root, name);
+  const to = (name: string) => join(there.root, name);
+
+  it("copies a file with mode and times, then removes the source", async () => {
+    await chmod(from("a"), 0o640);
+    await utimes(from("a"), 1_000_000_000, 1_100_000_000);
+    await guard.move(from("a"), to("b"));
+    expect(await names(here)).toBe("dir dir/sub dir/sub/x");
+    expect(await names(there)).toBe("b");
+    const expected = { size: 2_500_000, mtimeMs: 1_100_000_000_000, mode: 0o100640 };
+    expect(await stat(to("b"))).toMatchObject(expected);
+  });
+
+  it("copies a tree, its links as links, its hard links as separate files", async () => {
+    await symlink(here.outside, from("dir/out"));
+    await symlink("sub/x", from("dir/in"));
+    await link(from("dir/sub/x"), from("dir/y"));
+    await chmod(from("dir"), 0o750);
+    await guard.move(from("dir"), to("moved"));
+    expect(await names(here)).toBe("a");
+    expect(await names(there)).toBe("moved moved/in moved/out moved/sub moved/sub/x moved/y");
+    expect(await readlink(to("moved/out"))).toBe(here.outside);
+    expect(await readFile(to("moved/in"), "utf8")).toBe("X");
+    expect((await stat(to("moved"))).mode & 0o777).toBe(0o750);
+    await symlink("nothing", from("link"));
+    await guard.move(from("link"), to("link"));
+    expect(await readlink(to("link"))).toBe("nothing");
+  });
+
+  it("lets exactly one of many concurrent moves get a name, and loses no file", async () => {
+    const sources = Array.from({ length: 12 }, (_, index) => from(`dir/sub/${index}`));
+    for (const source of sources) await writeFile(source, source);
+    const winners = await winnersOf(sources.map((source) => guard.move(source, to("target"))));
+    expect(winners).toHaveLength(1);
+    expect(await readFile(to("target"), "utf8")).toBe(sources[winners[0] ?? 0]);
+    expect(await names(there)).toBe("target");
+    expect(await readdir(from("dir/sub"))).toHaveLength(sources.length);
+  });
+
+  it("leaves source and target unchanged if something cannot be copied, or the disk fills up", async () => {
+    execFileSync("mkfifo", [from("dir/pipe")]);
+    await refusal(guard.move(from("dir"), to("dir")), "special_file");
+    const limit = (bytes: string) =>
+      execFileSync("prlimit", ["--pid", `${process.pid}`, `--fsize=${bytes}:`]);
+    limit("65536");
+    await refusal(guard.move(from("a"), to("b")), "efbig").finally(() => limit("unlimited"));
+    expect((await stat(from("a"))).size).toBe(2_500_000);
+    expect(await names(here)).toBe("a dir dir/pipe dir/sub dir/sub/x");
+    expect(await names(there)).toBe("");
   });
 });

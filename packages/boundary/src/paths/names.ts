@@ -9,7 +9,7 @@ export const pathsOf = (platform: Platform): path.PlatformPath =>
   platform === "win32" ? path.win32 : path.posix;
 
 /** Whether file names on `platform` are usually case-insensitive, so text alone cannot distinguish them. */
-export function foldsCase(platform: Platform = process.platform): boolean {
+function foldsCase(platform: Platform = process.platform): boolean {
   return platform === "win32" || platform === "darwin";
 }
 
@@ -18,16 +18,14 @@ export function fold(text: string): string {
   return text.normalize("NFC").toLowerCase();
 }
 
-/** Whether `text` has more than one Unicode form, so a name may be stored in another form than requested. */
-export function hasForms(text: string): boolean {
-  return text.normalize("NFC") !== text.normalize("NFD");
+/** Equal for names that may be the same file on this system. */
+export function keyOf(text: string): string {
+  return foldsCase() ? fold(text) : text.normalize("NFC");
 }
 
-/** The one of `names` that is `name` in another Unicode form (NFC, NFD), unless `name` itself is among them. */
-export function storedForm(name: string, names: readonly string[]): string | undefined {
-  if (!hasForms(name) || names.includes(name)) return undefined;
-  const composed = name.normalize("NFC");
-  return names.find((candidate) => candidate.normalize("NFC") === composed);
+/** `text` itself, and its other Unicode forms (NFC, NFD), in which it may be stored. */
+export function formsOf(text: string): string[] {
+  return [...new Set([text, text.normalize("NFC"), text.normalize("NFD")])];
 }
 
 /**
@@ -47,6 +45,11 @@ export function isInside(
 /** Like `isInside`, for names that may differ in case or Unicode form. Only a hint; callers verify it. */
 export function mayBeInside(target: string, directory: string, platform?: Platform): boolean {
   return isInside(fold(target), fold(directory), platform);
+}
+
+/** `isInside`, or where names are usually case-insensitive `mayBeInside`: for paths as somebody wrote them. */
+export function within(target: string, directory: string): boolean {
+  return foldsCase() ? mayBeInside(target, directory) : isInside(target, directory);
 }
 
 /**

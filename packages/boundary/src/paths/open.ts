@@ -1,86 +1,52 @@
 import {
-  type BigIntStats,
   closeSync,
   constants,
   createReadStream,
   fstatSync,
+  lstatSync,
   open,
   openSync,
-  type ReadStream,
   read,
   readFile,
   readlinkSync,
   readSync,
+  realpathSync,
+  type Stats,
   statSync,
 } from "node:fs";
-import { type FileHandle, open as openHandle } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileHandle, lstat, open as openHandle, realpath } from "node:fs/promises";
+import { release } from "node:os";
+import { dirname, sep } from "node:path";
 import { promisify } from "node:util";
 import { directoryAround, type FileSystemKind, fileSystemKind } from "./check.ts";
-import { explain } from "./explain.ts";
 import {
   errorCode,
-  hiddenPlace,
   inSpecialFileSystem,
   leadsOutside,
   pathError,
   specialFile,
 } from "./path-errors.ts";
-import type {
-  AllowedDirectories,
-  GuardContext,
-  GuardedDirectory,
-  GuardedFile,
-  Opener,
-  ReadHandle,
+import {
+  type AllowedDirectories,
+  type AllowedDirectory,
+  type Identity,
+  isSame,
+  type Opener,
+  type ReadHandle,
 } from "./types.ts";
 
-export async function openFileAt(path: string, context: GuardContext): Promise<GuardedFile> {
-  return context.opener.openFile(path, path).catch(async (error: unknown) => {
-    throw await explain(error, path, context);
-  });
-}
-
-export async function openDirectoryAt(
-  path: string,
-  context: GuardContext,
-): Promise<GuardedDirectory> {
-  return context.opener.openDirectory(path, path).catch(async (error: unknown) => {
-    throw await explain(error, path, context);
-  });
-}
-
-/** Checks that `name` is a single component, as `entry` requires. */
-export function checkEntryName(name: string): void {
-  if (
-    name === "." ||
-    name === ".." ||
-    /[/\0]/.test(name) ||
-    (process.platform === "win32" && name.includes("\\"))
-  ) {
-    throw new TypeError(`Not a valid directory entry name: ${JSON.stringify(name)}`);
-  }
-}
-
 /**
- * open(2) on macOS 11 and newer: refuses a link in any component, not only in the last. Node.js has no constant for it.
+ * For open(2): refuses a link in the last component or, on macOS 11 and newer (O_NOFOLLOW_ANY, for which Node.js has no
+ * constant), in any. Windows has no such flag, so callers compare identities.
  */
-const O_NOFOLLOW_ANY = 0x20000000;
+const NOFOLLOW =
+  process.platform === "darwin" && Number.parseInt(release(), 10) >= 20
+    ? 0x20000000
+    : (constants.O_NOFOLLOW ?? 0);
 
-/** Opens the entry at `path` itself, not a link's target. Windows has no such flag, so callers compare identities. */
-export async function openUnlinked(
-  path: string,
-  flags: number,
-  mode?: number,
-): Promise<FileHandle> {
-  if (process.platform !== "darwin")
-    return openHandle(path, flags | (constants.O_NOFOLLOW ?? 0), mode);
-  try {
-    return await openHandle(path, flags | O_NOFOLLOW_ANY, mode);
-  } catch (error) {
-    if (errorCode(error) !== "EINVAL") throw error;
-    return openHandle(path, flags | constants.O_NOFOLLOW, mode);
-  }
+/** Opens the entry at `path` itself, not a link's target. */
+export function openUnlinked(path: string, flags: number, mode?: number): Promise<FileHandle> {
+  return openHandle(path, flags | NOFOLLOW, mode);
 }
 
 /** The first bytes of a local file are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
@@ -89,59 +55,144 @@ const SMALL_BYTES = 64 * 1024;
 const readLater = promisify(read);
 const readWhole = promisify(readFile);
 
+/** Windows has no O_NONBLOCK, and opening never blocks there. */
+const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 /**
  * A regular file on a local file system, opened without the thread pool, as are its first `SMALL_BYTES` read. Never use
  * it for anything else: a FIFO, a device or a file server would block all other calls until it responds. A sleeping disk
  * blocks them too, which is acceptable for so few bytes.
  */
-export class LocalFile implements ReadHandle {
-  #fd: number;
+export function openLocal(path: string): ReadHandle | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, READ_FLAGS);
+  } catch (error) {
+    // Opening would block, for another program's lease: fcntl(2).
+    if (errorCode(error) === "EAGAIN") return undefined;
+    throw error;
+  }
+  return {
+    get fd() {
+      return fd;
+    },
+    read: async (buffer, offset, length, position) =>
+      position + length > SMALL_BYTES
+        ? readLater(fd, buffer, offset, length, position)
+        : { bytesRead: readSync(fd, buffer, offset, length, position) },
+    readFile: () => readWhole(fd),
+    stat: async (options) => fstatSync(fd, options),
+    createReadStream(options) {
+      // A destroyed stream closes its descriptor anyway; when we close it, the number may refer to another file.
+      const fs = { open, read, close: (_fd: number, done: () => void) => done() };
+      return createReadStream("", { ...options, fd, fs });
+    },
+    async close() {
+      const open = fd;
+      fd = -1;
+      if (open !== -1) closeSync(open);
+    },
+  };
+}
 
-  private constructor(fd: number) {
-    this.#fd = fd;
+/** How a guard verifies what it opened: by the kernel's own path (Linux), or by comparing before and after. */
+export type Verification = "proc" | "portable";
+
+/** What a path leads to, before it is judged or opened. */
+interface Target {
+  /** A path for fs calls on it. */
+  readonly at: string;
+  readonly realPath: string;
+  readonly stat: Stats;
+  /** Only for what is inside: a file server may block it. */
+  kind(): FileSystemKind;
+  open(): ReadHandle | Promise<ReadHandle>;
+  /** Whether it is still at its path, and is what was opened; absent if nothing can change that. */
+  isStill?(opened?: ReadHandle): Promise<boolean>;
+  close(): void;
+}
+
+/** How many attempts are made to open a path that keeps being swapped. */
+const MAX_ATTEMPTS = 5;
+
+/** Opens what is in the allowed directories, and nothing else. */
+export function openerOf(allowed: AllowedDirectories, verification: Verification): Opener {
+  const locate = verification === "proc" ? byDescriptor() : byPath;
+
+  /** @throws ToolError `denied` for what no tool may open */
+  function judge({ realPath, stat, kind }: Target, asked: string): AllowedDirectory {
+    if (allowed.hidden?.hides(realPath)) throw pathError("hidden", asked);
+    const directory = directoryAround(realPath, allowed);
+    if (directory === undefined) throw leadsOutside(asked, allowed);
+    if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
+    if (kind() === "special") throw inSpecialFileSystem(asked);
+    return directory;
   }
 
-  /** Undefined if opening would block: for another program's lease, fcntl(2). */
-  static open(path: string): LocalFile | undefined {
-    try {
-      return new LocalFile(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
-    } catch (error) {
-      if (errorCode(error) === "EAGAIN") return undefined;
-      throw error;
+  /** Opens what is at `path`, unless that changes in between; then it tries again. */
+  async function settled<Opened>(
+    path: string,
+    asked: string,
+    open: (target: Target, directory: AllowedDirectory) => Promise<Opened | undefined>,
+  ): Promise<Opened> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const target = await locate(path);
+      if (target === undefined) continue;
+      try {
+        const opened = await open(target, judge(target, asked));
+        if (opened !== undefined) return opened;
+      } catch (error) {
+        target.close();
+        throw error;
+      }
+      target.close();
     }
+    throw pathError("changed_meanwhile", asked);
   }
 
-  get fd(): number {
-    return this.#fd;
-  }
+  return {
+    openFile: (path, asked) =>
+      settled(path, asked, async (target, directory) => {
+        const { realPath, stat } = target;
+        if (!stat.isFile()) throw pathError("is_directory", asked);
+        const handle = await target.open();
+        if (target.isStill && !(await target.isStill(handle).catch(() => false)))
+          return void (await handle.close());
+        target.close();
+        return { handle, path: asked, realPath, stat, directory };
+      }),
 
-  async read(buffer: Uint8Array, offset: number, length: number, position: number) {
-    return position + length > SMALL_BYTES
-      ? readLater(this.#fd, buffer, offset, length, position)
-      : { bytesRead: readSync(this.#fd, buffer, offset, length, position) };
-  }
-
-  readFile(): Promise<Buffer>;
-  readFile(encoding: "utf8"): Promise<string>;
-  readFile(encoding?: "utf8"): Promise<Buffer | string> {
-    return readWhole(this.#fd, encoding);
-  }
-
-  async stat(options: { bigint: true }): Promise<BigIntStats> {
-    return fstatSync(this.#fd, options);
-  }
-
-  createReadStream(options: { start: number; autoClose: false }): ReadStream {
-    // A destroyed stream closes its descriptor anyway; when we close it, the number may refer to another file.
-    const fs = { open, read, close: (_fd: number, done: () => void) => done() };
-    return createReadStream("", { ...options, fd: this.#fd, fs });
-  }
-
-  async close(): Promise<void> {
-    const fd = this.#fd;
-    this.#fd = -1;
-    if (fd !== -1) closeSync(fd);
-  }
+    openDirectory: (path, asked) =>
+      settled(path, asked, async (target, directory) => {
+        const { at, realPath, stat } = target;
+        if (!stat.isDirectory()) throw pathError("not_directory", asked);
+        if (target.isStill && !(await target.isStill())) return undefined;
+        const begin = at.endsWith(sep) ? at : at + sep;
+        let isClosed = false;
+        return {
+          path: asked,
+          realPath,
+          stat,
+          directory,
+          entry(name) {
+            // The number may now refer to another directory.
+            if (isClosed) throw new Error(`Used after it was closed: ${asked}`);
+            const isUp = name === "." || name === "..";
+            if (isUp || /[/\0]/.test(name) || name.includes(sep))
+              throw new TypeError(`Not a valid directory entry name: ${JSON.stringify(name)}`);
+            return begin + (name === "" ? "." : name);
+          },
+          async verify() {
+            if (target.isStill && !(await target.isStill()))
+              throw pathError("changed_meanwhile", asked);
+          },
+          async close() {
+            if (!isClosed) target.close();
+            isClosed = true;
+          },
+        };
+      }),
+  };
 }
 
 /**
@@ -152,37 +203,42 @@ export class LocalFile implements ReadHandle {
 const O_PATH = 0o10000000;
 const openDescriptor = promisify(open);
 
-/** A path to the file of descriptor `fd`, even if it was renamed: proc_pid_fd(5). */
-function through(fd: number): string {
-  return `/proc/self/fd/${fd}`;
-}
-
-/** Whether this system has what `procOpener` needs: O_PATH and a mounted /proc. */
+/** Whether this system has what `byDescriptor` needs: O_PATH and a mounted /proc. */
 export function hasProc(): boolean {
   if (process.platform !== "linux") return false;
-  let fd: number | undefined;
+  const fd = openSync("/", O_PATH);
+  const at = `/proc/self/fd/${fd}`;
   try {
-    fd = openSync("/", O_PATH);
-    return readlinkSync(through(fd)) === "/" && statSync(`${through(fd)}/.`).isDirectory();
+    return readlinkSync(at) === "/" && statSync(`${at}/.`).isDirectory();
   } catch {
     return false;
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    closeSync(fd);
   }
 }
 
+/** How long it is remembered which file system is local: on a network file system, asking again may block. */
+const REMEMBERED_MS = 10_000;
+
 /**
  * Linux: locates a file (O_PATH), verifies the path that the kernel reports for it, and only then opens it, through the
- * descriptor. Swapping links or directories cannot interfere (CVE-2025-53109). The calls on the descriptor take
- * microseconds and never wait for a disk, so they are synchronous. Locating a file may wait for a file server, so it is
- * synchronous only in a directory that was on a local disk in the last ten seconds.
+ * descriptor, whose path in /proc leads to it even if it was renamed. Swapping links or directories cannot interfere
+ * (CVE-2025-53109). The calls on the descriptor take microseconds and never wait for a disk, so they are synchronous.
+ * Locating a file may wait for a file server, so it is synchronous only in a directory that was just on a local disk.
  */
-export function procOpener(allowed: AllowedDirectories): Opener {
-  const recent = recentFileSystems();
+function byDescriptor(): (path: string) => Promise<Target> {
+  const kinds = new Map<number, FileSystemKind>();
+  const localDirectories = new Set<string>();
+  let since = performance.now();
 
-  /** Locates the target of `path`. A link may lead to any file system, so it is followed in the thread pool. */
+  /** A link may lead to any file system, so it is followed in the thread pool. */
   async function find(path: string): Promise<number> {
-    if (recent().localDirectories.has(dirname(path))) {
+    if (performance.now() - since > REMEMBERED_MS) {
+      kinds.clear();
+      localDirectories.clear();
+      since = performance.now();
+    }
+    if (localDirectories.has(dirname(path))) {
       const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
       if (!fstatSync(fd).isSymbolicLink()) return fd;
       closeSync(fd);
@@ -190,83 +246,77 @@ export function procOpener(allowed: AllowedDirectories): Opener {
     return openDescriptor(path, O_PATH);
   }
 
-  function verify(fd: number, requested: string, asked: string) {
+  return async (path) => {
+    const fd = await find(path);
+    const at = `/proc/self/fd/${fd}`;
     const stat = fstatSync(fd);
-    const path = readlinkSync(through(fd));
+    const named = readlinkSync(at);
     // The kernel marks the path of a file that was deleted or replaced just now.
-    const realPath = stat.nlink === 0 ? path.replace(/ \(deleted\)$/, "") : path;
-    if (allowed.hidden?.hides(realPath)) throw hiddenPlace(asked);
-    const directory = directoryAround(realPath, allowed);
-    if (directory === undefined) throw leadsOutside(asked, allowed);
-    if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
-    const { kinds, localDirectories } = recent();
-    const kind = kinds.get(stat.dev) ?? fileSystemKind(through(fd));
-    kinds.set(stat.dev, kind);
-    if (kind === "special") throw inSpecialFileSystem(asked);
-    // Only a path without links, since a link may lead through another file system to this one.
-    if (kind === "local" && realPath === requested)
-      localDirectories.add(stat.isDirectory() ? realPath : dirname(realPath));
-    return { kind, found: { stat, realPath, directory } };
-  }
-
-  return {
-    hidden: allowed.hidden,
-
-    async openFile(path, asked) {
-      const fd = await find(path);
-      try {
-        const { kind, found } = verify(fd, path, asked);
-        if (!found.stat.isFile()) throw pathError("is_directory", asked);
-        const local = kind === "local" ? LocalFile.open(through(fd)) : undefined;
-        const handle = local ?? (await openHandle(through(fd), constants.O_RDONLY));
-        return { handle, path: asked, ...found };
-      } finally {
-        closeSync(fd);
-      }
-    },
-
-    async openDirectory(path, asked) {
-      const fd = await find(path);
-      try {
-        const { found } = verify(fd, path, asked);
-        if (!found.stat.isDirectory()) throw pathError("not_directory", asked);
-        let closed = false;
-        return {
-          path: asked,
-          ...found,
-          entry(name) {
-            // The number may now refer to another directory.
-            if (closed) throw new Error(`Used after it was closed: ${asked}`);
-            checkEntryName(name);
-            return `${through(fd)}/${name === "" ? "." : name}`;
-          },
-          async verify() {},
-          async close() {
-            if (closed) return;
-            closed = true;
-            closeSync(fd);
-          },
-        };
-      } catch (error) {
-        closeSync(fd);
-        throw error;
-      }
-    },
+    const realPath = stat.nlink === 0 ? named.replace(/ \(deleted\)$/, "") : named;
+    const kind = () => {
+      const kind = kinds.get(stat.dev) ?? fileSystemKind(at);
+      kinds.set(stat.dev, kind);
+      // Only a path without links, since a link may lead through another file system to this one.
+      if (kind === "local" && realPath === path)
+        localDirectories.add(stat.isDirectory() ? realPath : dirname(realPath));
+      return kind;
+    };
+    return {
+      at,
+      realPath,
+      stat,
+      kind,
+      open: () =>
+        (kind() === "local" ? openLocal(at) : undefined) ?? openHandle(at, constants.O_RDONLY),
+      close: () => closeSync(fd),
+    };
   };
 }
 
-/** File systems seen in the last ten seconds: on a network file system, asking again may block. */
-function recentFileSystems() {
-  const kinds = new Map<number, FileSystemKind>();
-  const localDirectories = new Set<string>();
-  let since = performance.now();
-  return () => {
-    const now = performance.now();
-    if (now - since > 10_000) {
-      kinds.clear();
-      localDirectories.clear();
-      since = now;
-    }
-    return { kinds, localDirectories };
+/** How many times a path is checked before it is trusted. */
+const CHECKS = 5;
+
+/**
+ * macOS, Windows, and Linux without /proc: verifies the real path, opens it without following a link, and compares its
+ * device and inode before and after. Reads use the opened handle.
+ *
+ * This is weaker than on Linux, especially when directories are changed: `entry` is a path, so `verify` detects a
+ * swapped parent only afterwards. Reading on macOS is as safe as on Linux, because no component may be a link
+ * (`openUnlinked`); elsewhere, a program would have to swap a parent directory at the right microsecond a dozen times
+ * within one call.
+ *
+ * @returns undefined if it changed in between
+ */
+async function byPath(path: string): Promise<Target | undefined> {
+  const realPath = await realpath(path);
+  const stat = await lstat(realPath);
+  const identity = await lstat(realPath, { bigint: true });
+  if (stat.isSymbolicLink() || stat.ino !== Number(identity.ino)) return undefined;
+  return {
+    at: realPath,
+    realPath,
+    stat,
+    kind: () => fileSystemKind(realPath),
+    open: () => openUnlinked(realPath, READ_FLAGS),
+    isStill: async (opened) =>
+      isAt(realPath, identity) &&
+      (opened === undefined || isSame(await opened.stat({ bigint: true }), identity)),
+    close() {},
   };
+}
+
+/**
+ * Whether `realPath` is still a real path and still refers to the same file. It is checked several times in a row: a
+ * program that swaps a directory back and forth has to hit the microseconds between two checks each time.
+ */
+function isAt(realPath: string, identity: Identity): boolean {
+  try {
+    for (let check = 0; check < CHECKS; check++) {
+      if (realpathSync.native(realPath) !== realPath) return false;
+      if (!isSame(lstatSync(realPath, { bigint: true }), identity)) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }

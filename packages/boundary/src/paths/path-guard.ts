@@ -3,11 +3,9 @@ import type { FileHandle } from "node:fs/promises";
 import { Line } from "../line.ts";
 import { type WalkedDirectory, walkedDirectory } from "./below.ts";
 import { directoryAround, locate } from "./check.ts";
-import { entryExists, makeDirectories, openEntry, readLinkAt } from "./entries.ts";
-import { storedPath } from "./explain.ts";
+import { entryExists, explain, makeDirectories, openEntry, readLinkAt } from "./entries.ts";
 import { moveEntry } from "./move.ts";
-import { hasProc, openDirectoryAt, openFileAt, procOpener } from "./open.ts";
-import { portableOpener } from "./open-portable.ts";
+import { hasProc, openerOf, type Verification } from "./open.ts";
 import type {
   AllowedDirectories,
   GuardContext,
@@ -18,7 +16,7 @@ import type {
   LinkTarget,
   WriteOptions,
 } from "./types.ts";
-import { type Content, updateFileAt, writeFileAt } from "./write.ts";
+import { updateFileAt, writeFileAt } from "./write.ts";
 
 /**
  * The only way from a path in an argument to the disk. Every method throws `ToolError`: `invalid` (NUL
@@ -63,7 +61,7 @@ export interface PathGuard {
    */
   writeFile(
     path: string,
-    content: Content,
+    content: Uint8Array,
     options?: WriteOptions,
   ): Promise<{ created: boolean; path: string }>;
   /**
@@ -78,13 +76,12 @@ export interface PathGuard {
   createDirectory(path: string): Promise<string[]>;
   /**
    * Moves atomically within one file system; across two, with a copy that is renamed when complete, after which the
-   * source is removed. A link is moved as a link, with its text unchanged. Without `overwrite`, an existing target is a
-   * `conflict`, decided by the file system; with it, a file replaces a file or link, and a directory an empty
-   * directory. Allowed directories and their ancestors cannot be moved (`denied`, `allowed_directory`).
+   * source is removed. A link is moved as a link, with its text unchanged. An existing target is a `conflict`, decided by
+   * the file system. Allowed directories and their ancestors cannot be moved (`denied`, `allowed_directory`).
    */
-  move(from: string, to: string, options?: { overwrite?: boolean }): Promise<void>;
+  move(from: string, to: string): Promise<void>;
   /** The directory for a walk, or to copy or remove something in it with `copyTree` and `removeTree`. */
-  walk(directory: GuardedDirectory): Promise<WalkedDirectory>;
+  walk(directory: GuardedDirectory): WalkedDirectory;
 }
 
 /** The same allowed directories without places that a guard must never access. */
@@ -97,9 +94,6 @@ export function withHidden(allowed: AllowedDirectories, hidden: HiddenPlaces): A
   };
 }
 
-/** How a guard verifies what it opened: by the kernel's own path (Linux), or by comparing before and after. */
-export type Verification = "proc" | "portable";
-
 /**
  * Creates the guard of the allowed directories, without their `hidden` places.
  *
@@ -109,25 +103,32 @@ export function createPathGuard(
   allowed: AllowedDirectories,
   verification: Verification = hasProc() ? "proc" : "portable",
 ): PathGuard {
-  const opener = verification === "proc" ? procOpener(allowed) : portableOpener(allowed);
+  const opener = openerOf(allowed, verification);
   const context: GuardContext = { allowed, opener, writing: new Line() };
-  const resolve = async (path: string): Promise<string> =>
-    storedPath(await locate(path, allowed), context);
+  /** Runs `work` with the absolute path; its errors are explained. */
+  async function at<Result>(path: string, work: (path: string) => Promise<Result>) {
+    const located = await locate(path, allowed);
+    try {
+      return await work(located);
+    } catch (error) {
+      throw await explain(error, located, context);
+    }
+  }
   return {
     allowed,
-    resolve,
+    resolve: (path) => locate(path, allowed),
     contains: (realPath) => directoryAround(realPath, allowed) !== undefined,
-    exists: async (path) => entryExists(await resolve(path), context),
-    openFile: async (path) => openFileAt(await resolve(path), context),
-    openDirectory: async (path) => openDirectoryAt(await resolve(path), context),
-    place: async (path, options) => openEntry(await resolve(path), context, options),
-    writeFile: async (path, content, options = {}) =>
-      writeFileAt(await resolve(path), content, options, context),
-    updateFile: async (path, work) => updateFileAt(await resolve(path), work, context),
-    createDirectory: async (path) => makeDirectories(await resolve(path), context),
-    move: async (from, to, options = {}) =>
-      moveEntry(await resolve(from), await resolve(to), options, context),
-    walk: (directory) => walkedDirectory(directory, opener),
-    readLink: async (path) => readLinkAt(await resolve(path), context),
+    exists: (path) => at(path, (located) => entryExists(located, context)),
+    openFile: (path) => at(path, (located) => opener.openFile(located, located)),
+    openDirectory: (path) => at(path, (located) => opener.openDirectory(located, located)),
+    place: (path, options) => at(path, (located) => openEntry(located, context, options)),
+    writeFile: (path, content, options = {}) =>
+      at(path, (located) => writeFileAt(located, content, options, context)),
+    updateFile: (path, work) => at(path, (located) => updateFileAt(located, work, context)),
+    createDirectory: (path) => at(path, (located) => makeDirectories(located, context)),
+    move: (from, to) =>
+      at(from, async (located) => moveEntry(located, await locate(to, allowed), context)),
+    walk: (directory) => walkedDirectory(directory, allowed),
+    readLink: (path) => at(path, (located) => readLinkAt(located, context)),
   };
 }

@@ -1,10 +1,10 @@
-import type { Stats } from "node:fs";
+import { existsSync, mkdirSync, type Stats, statSync } from "node:fs";
 import { chmod, lstat, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
-import { isAbsolute, join, relative } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import envPaths from "env-paths";
-import { ensureDirectory } from "./ensure-directory.ts";
 import { realPathOf } from "./existing.ts";
+import { within } from "./names.ts";
 import { errorCode } from "./path-errors.ts";
 import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
 
@@ -43,37 +43,35 @@ export async function openStateDirectory(
   { name, create = true }: { readonly name: string; readonly create?: boolean },
 ): Promise<{ directory: string; lasting: boolean } | { reason: string }> {
   let reason = "no directory for it is configured";
-  const tries = [false, true].flatMap((mayBeInside) =>
-    candidates.map((candidate) => ({ candidate, mayBeInside })),
-  );
-  for (const { candidate, mayBeInside } of tries) {
-    const lasting = candidate === candidates[0] || !within(candidate, tmpdir());
-    try {
-      const directory = await openIn(candidate, allowed, { name, create, mayBeInside });
-      if (directory !== undefined) return { directory, lasting };
-      reason = `its directory ${candidate} is in an allowed directory, or contains one`;
-    } catch (error) {
-      if (!create && errorCode(error) === "ENOENT")
-        return { directory: join(candidate, name), lasting };
-      reason = `${candidate} cannot be used (${errorCode(error) ?? (error instanceof Error ? error.message : error)})`;
+  for (const mayBeInside of [false, true])
+    for (const candidate of candidates) {
+      const lasting = candidate === candidates[0] || !within(candidate, tmpdir());
+      const demandUsable = (directory: string) => {
+        const isHidden = mayBeInside && allowed.hidden?.hides(join(directory, name)) === true;
+        for (const root of allowed.directories().flatMap(({ path, realPath }) => [path, realPath]))
+          if ((!isHidden && within(directory, root)) || within(root, directory))
+            throw new Error("it is in an allowed directory, or contains one");
+      };
+      try {
+        // Checked first, so that nothing is created in an allowed directory.
+        demandUsable(resolve(candidate));
+        if (create) ensureDirectory(candidate, 0o700);
+        const state = await realpath(candidate);
+        demandUsable(state);
+        return { directory: await privateIn(state, name, create), lasting };
+      } catch (error) {
+        if (!create && errorCode(error) === "ENOENT")
+          return { directory: join(candidate, name), lasting };
+        reason = `${candidate} cannot be used (${errorCode(error) ?? (error instanceof Error ? error.message : error)})`;
+      }
     }
-  }
   return { reason };
 }
 
-async function openIn(
-  candidate: string,
-  allowed: AllowedDirectories,
-  { name, create, mayBeInside }: { name: string; create: boolean; mayBeInside: boolean },
-): Promise<string | undefined> {
-  // Checked first, so that nothing is created in an allowed directory.
-  if (!isUsable(candidate, name, allowed, mayBeInside)) return undefined;
-  if (create) ensureDirectory(candidate, 0o700);
-  const state = await realpath(candidate);
-  if (!isUsable(state, name, allowed, mayBeInside)) return undefined;
+/** A subdirectory, since the mode of a directory chosen by the user must not change. */
+async function privateIn(state: string, name: string, create: boolean): Promise<string> {
   // In a world-writable directory, another user may have created it first.
   demandOwner(await lstat(state), [process.getuid?.(), 0]);
-  // A subdirectory, since the mode of a directory chosen by the user must not change.
   const directory = join(state, name);
   if (create) ensureDirectory(directory, 0o700);
   const stat = await lstat(directory);
@@ -89,38 +87,28 @@ function demandOwner(stat: Stats, owners: readonly (number | undefined)[]): void
     throw new Error("it belongs to another user");
 }
 
-/** Whether no allowed directory is in `directory`, nor vice versa; or whether it is at least hidden from tools. */
-function isUsable(
-  directory: string,
-  name: string,
-  allowed: AllowedDirectories,
-  mayBeInside: boolean,
-): boolean {
-  const isHidden = mayBeInside && allowed.hidden?.hides(join(directory, name)) === true;
-  return allowed
-    .directories()
-    .every(({ path, realPath }) =>
-      [path, realPath].every(
-        (one) => (isHidden || !within(directory, one)) && !within(one, directory),
-      ),
-    );
-}
-
-/** Whether `path` is `directory` or is below it; both absolute and normalized. */
-export function within(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way === "" || (way !== ".." && !/^\.\.[/\\]/.test(way) && !isAbsolute(way));
-}
-
 /** Hides files and directories, which need not exist, and everything below them, from all tools. */
 export function hiddenAt(places: readonly string[]): HiddenPlaces {
   const paths = [...new Set(places.flatMap((path) => [path, realPathOf(path)]))];
-  return {
-    paths,
-    // Called for every entry of every walk.
-    hides: (realPath) =>
-      paths.some(
-        (path) => realPath.startsWith(path) && /^$|^[\\/]/.test(realPath.slice(path.length)),
-      ),
-  };
+  // Called for every entry of every walk.
+  return { paths, hides: (realPath) => paths.some((path) => within(realPath, path)) };
+}
+
+/**
+ * Creates a directory and any missing parents. Succeeds if it already exists. Use it instead of Node.js's recursive `mkdir`,
+ * which creates the parents and retries after every ENOENT: below /proc, mkdir(2) always fails with it, so that never ends.
+ *
+ * @throws the operating system's error; below /proc EPERM, mkdir(2)'s code for a file system without new directories
+ */
+export function ensureDirectory(path: string, mode = 0o777): void {
+  const parent = dirname(path);
+  if (parent !== path && !existsSync(parent)) ensureDirectory(parent, mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (errorCode(error) !== "ENOENT" || !existsSync(parent)) throw error;
+    const message = `EPERM: this file system does not support creating directories, mkdir '${path}'`;
+    throw Object.assign(new Error(message, { cause: error }), { code: "EPERM" });
+  }
 }

@@ -1,7 +1,5 @@
 import {
   type BigIntStats,
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
   copyFileSync,
@@ -18,7 +16,6 @@ import {
   rmdirSync,
   symlinkSync,
   unlinkSync,
-  utimesSync,
 } from "node:fs";
 import { copyFile, open } from "node:fs/promises";
 import { join } from "node:path";
@@ -53,9 +50,6 @@ interface CopyOptions {
   progress?(entries: number): void;
 }
 
-/** A file of this size or more is copied in the thread pool, and piece by piece, so that it can be cancelled. */
-const LARGE_BYTES = 1024 * 1024;
-
 /**
  * Copies an entry and everything below it to a path that must be free. Links are copied as links, never followed. It
  * works in short synchronous slices, between which other calls are answered.
@@ -77,36 +71,32 @@ export async function copyTree(
   async function copy(source: TreeEntry, target: TreeEntry, key: string): Promise<void> {
     if (slices.due()) await slices.rest();
     const path = source.directory.entry(source.name);
+    const copied = target.directory.entry(target.name);
     const stat = lstatSync(path, { bigint: true });
-    if (stat.isDirectory()) await copyDirectory(source, stat, target, key);
-    else if (stat.isSymbolicLink())
-      symlinkSync(readlinkSync(path), target.directory.entry(target.name));
-    else if (stat.isFile()) await copyContent(source, stat, target, options);
+    if (stat.isDirectory()) {
+      mkdirSync(copied, 0o700);
+      await inside(source, stat, (children) =>
+        inside(target, undefined, async (copies) => {
+          for (const name of namesIn(children, source))
+            await copy(
+              below(children, name, source),
+              below(copies, name, target),
+              `${key}/${name}`,
+            );
+          if (process.platform !== "win32") setAttributes(copies.entry("."), stat, options);
+        }),
+      );
+    } else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(path), copied);
+    else if (stat.isFile()) await copyContent(source, stat, copied, options);
     else if (options.skipped === undefined) throw specialFile(source.path, stat);
     else options.skipped(key);
     inventory.set(key, stat);
     options.progress?.(inventory.size);
   }
+}
 
-  async function copyDirectory(
-    source: TreeEntry,
-    stat: BigIntStats,
-    target: TreeEntry,
-    key: string,
-  ): Promise<void> {
-    mkdirSync(target.directory.entry(target.name), 0o700);
-    await inside(source, stat, (children) =>
-      inside(target, undefined, async (copies) => {
-        for (const { name } of entriesOf(children, source.path)) {
-          const at = (directory: WalkedDirectory, { path }: TreeEntry) => {
-            return { directory, name, path: join(path, name) };
-          };
-          await copy(at(children, source), at(copies, target), `${key}/${name}`);
-        }
-        setAttributes(directoryAt(copies.entry(".")), stat, options);
-      }),
-    );
-  }
+function below(directory: WalkedDirectory, name: string, { path }: TreeEntry): TreeEntry {
+  return { directory, name, path: join(path, name) };
 }
 
 /** Opens the directory at `at`, if it still is the one that `stat` describes. */
@@ -119,58 +109,49 @@ async function inside(
   if (children === "unreadable") throw pathError("eacces", path);
   if (children === "gone") throw pathError("changed_meanwhile", path);
   try {
-    const isSwapped =
-      stat !== undefined && !isSame(lstatSync(children.entry("."), { bigint: true }), stat);
-    if (isSwapped) throw pathError("changed_meanwhile", path);
+    if (stat !== undefined && !isSame(lstatSync(children.entry("."), { bigint: true }), stat))
+      throw pathError("changed_meanwhile", path);
     await work(children);
   } finally {
     children.close();
   }
 }
 
-function entriesOf(directory: WalkedDirectory, path: string) {
+function namesIn(directory: WalkedDirectory, { path }: TreeEntry): string[] {
   const entries = directory.entries();
   if (entries === undefined) throw pathError("eacces", path);
-  return entries;
+  return entries.map(({ name }) => name);
 }
 
 /** @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict` */
 async function copyContent(
   { directory, name, path }: TreeEntry,
   seen: BigIntStats,
-  target: TreeEntry,
-  { attributes = true, signal }: CopyOptions,
+  target: string,
+  options: CopyOptions,
 ): Promise<void> {
   const fd = openBelow(directory.entry(""), name);
   if (fd === undefined) throw pathError("changed_meanwhile", path);
   try {
     const requireSame = () => {
-      const now = fstatSync(fd, { bigint: true });
-      if (!isSame(now, seen) || now.mtimeNs !== seen.mtimeNs || now.size !== seen.size)
+      if (!isUnchanged(fstatSync(fd, { bigint: true }), seen))
         throw pathError("changed_meanwhile", path);
     };
     requireSame();
-    const to = target.directory.entry(target.name);
-    await copyData(fd, Number(seen.size), to, signal);
+    await copyData(fd, Number(seen.size), target, options.signal);
     requireSame();
     // The copy has the mode of the original.
-    if (attributes || (seen.mode & 0o7000n) !== 0n) {
-      const copied = openSync(to, COPIED_FLAGS);
-      try {
-        setAttributes(fileAt(copied), seen, { attributes });
-        if (attributes) fsyncSync(copied);
-      } finally {
-        closeSync(copied);
-      }
-    }
+    if (options.attributes !== false || (seen.mode & 0o7000n) !== 0n)
+      setAttributes(target, seen, options);
   } finally {
     closeSync(fd);
   }
 }
 
-/** Windows sets times only through a descriptor that may write. */
-const COPIED_FLAGS =
-  process.platform === "win32" ? constants.O_RDWR : constants.O_RDONLY | constants.O_NOFOLLOW;
+/** A file of this size or more is copied in the thread pool, and piece by piece, so that it can be cancelled. */
+const LARGE_BYTES = 1024 * 1024;
+
+const readLater = promisify(read);
 
 /**
  * Copies the content and mode of an open file to a new file. It shares the blocks of the original where the file system
@@ -184,12 +165,17 @@ export async function copyData(
   target: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { COPYFILE_EXCL, COPYFILE_FICLONE } = constants;
-  // The descriptor's path cannot be redirected.
-  const source = process.platform === "linux" ? `/proc/self/fd/${fd}` : undefined;
-  if (source !== undefined && size < LARGE_BYTES)
-    return copyFileSync(source, target, COPYFILE_EXCL | COPYFILE_FICLONE);
-  if (source !== undefined && (await isCloned(source, target))) return;
+  const { COPYFILE_EXCL, COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE } = constants;
+  if (process.platform === "linux") {
+    // The descriptor's path cannot be redirected.
+    const source = `/proc/self/fd/${fd}`;
+    if (size < LARGE_BYTES) return copyFileSync(source, target, COPYFILE_EXCL | COPYFILE_FICLONE);
+    try {
+      return await copyFile(source, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+    } catch (error) {
+      if (errorCode(error) === "EEXIST") throw error;
+    }
+  }
   const copied = await open(target, "wx", 0o600);
   try {
     await copied.chmod(fstatSync(fd).mode & 0o777);
@@ -207,52 +193,28 @@ export async function copyData(
   }
 }
 
-const readLater = promisify(read);
-
-async function isCloned(source: string, target: string): Promise<boolean> {
-  const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
-  try {
-    await copyFile(source, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
-    return true;
-  } catch (error) {
-    if (errorCode(error) === "EEXIST") throw error;
-    return false;
-  }
-}
-
-interface Attributed {
-  chown(uid: number, gid: number): void;
-  chmod(mode: number): void;
-  utimes(atime: number, mtime: number): void;
-}
-
-const fileAt = (fd: number): Attributed => ({
-  chown: (uid, gid) => fchownSync(fd, uid, gid),
-  chmod: (mode) => fchmodSync(fd, mode),
-  utimes: (atime, mtime) => futimesSync(fd, atime, mtime),
-});
-
-const directoryAt = (path: string): Attributed => ({
-  chown: (uid, gid) => chownSync(path, uid, gid),
-  chmod: (mode) => chmodSync(path, mode),
-  utimes: (atime, mtime) => utimesSync(path, atime, mtime),
-});
+/** Windows sets times only through a descriptor that may write. */
+const COPIED_FLAGS =
+  process.platform === "win32" ? constants.O_RDWR : constants.O_RDONLY | constants.O_NOFOLLOW;
 
 /** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
-function setAttributes(copied: Attributed, stat: BigIntStats, { attributes }: CopyOptions): void {
-  const mode = Number(stat.mode);
-  if (attributes === false) {
-    copied.chmod(mode & 0o777);
-    return;
-  }
-  let isOwnerKept = true;
+function setAttributes(copied: string, stat: BigIntStats, { attributes = true }: CopyOptions) {
+  const fd = openSync(copied, COPIED_FLAGS);
   try {
-    copied.chown(Number(stat.uid), Number(stat.gid));
-  } catch {
-    isOwnerKept = false;
+    const mode = Number(stat.mode);
+    fchmodSync(fd, mode & 0o777);
+    if (!attributes) return;
+    try {
+      fchownSync(fd, Number(stat.uid), Number(stat.gid));
+      fchmodSync(fd, mode & 0o7777);
+    } catch {
+      // Only root can give a file away.
+    }
+    futimesSync(fd, Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000);
+    if (stat.isFile()) fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
-  copied.chmod(mode & (isOwnerKept ? 0o7777 : 0o777));
-  copied.utimes(Number(stat.atimeMs) / 1000, Number(stat.mtimeMs) / 1000);
 }
 
 /**
@@ -272,9 +234,9 @@ export async function removeTree(at: TreeEntry, expected?: Inventory): Promise<v
     if (expected !== undefined && !isUnchanged(stat, expected.get(key)))
       throw pathError("changed_meanwhile", at.path);
     if (!stat.isDirectory()) return whileHeld(at.path, () => unlinkSync(entry));
-    await inside(at, stat, async (directory) => {
-      for (const { name } of entriesOf(directory, at.path))
-        await remove({ directory, name, path: join(at.path, name) }, `${key}/${name}`);
+    await inside(at, stat, async (children) => {
+      for (const name of namesIn(children, at))
+        await remove(below(children, name, at), `${key}/${name}`);
     });
     await whileHeld(at.path, () => rmdirSync(entry));
   }

@@ -44,7 +44,6 @@ export interface ReadHandle {
     position: number,
   ): Promise<{ bytesRead: number }>;
   readFile(): Promise<Buffer>;
-  readFile(encoding: "utf8"): Promise<string>;
   stat(options: { bigint: true }): Promise<BigIntStats>;
   createReadStream(options: { start: number; autoClose: false }): ReadStream;
   close(): Promise<void>;
@@ -118,9 +117,8 @@ export interface WriteOptions {
  * errors of the operating system unchanged.
  */
 export interface Opener {
-  readonly hidden?: HiddenPlaces | undefined;
-  openFile(path: string, asked: string): Promise<GuardedFile>;
-  openDirectory(path: string, asked: string): Promise<GuardedDirectory>;
+  readonly openFile: (path: string, asked: string) => Promise<GuardedFile>;
+  readonly openDirectory: (path: string, asked: string) => Promise<GuardedDirectory>;
 }
 
 export interface GuardContext {

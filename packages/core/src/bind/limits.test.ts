@@ -212,22 +212,6 @@ describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
   });
 });
 
-describe.each<Era>(["legacy", "modern"])("%s: what a definition declares", (era) => {
-  it("shows the _meta of tools, and logging", async () => {
-    const probe = probeServer();
-    const meta = { "example.com/hint": { shown: true } };
-    const server = {
-      ...probe,
-      tools: probe.tools.map((tool) => (tool.name === "probe_echo" ? { ...tool, meta } : tool)),
-    };
-    const { client } = await connect(server, { era });
-    const tools = (await client.listTools()).tools;
-    expect(tools.find(({ name }) => name === "probe_echo")?._meta).toEqual(meta);
-    expect(tools.filter(({ _meta }) => _meta !== undefined)).toHaveLength(1);
-    expect(client.getServerCapabilities()?.logging).toEqual({});
-  });
-});
-
 describe.each<Era>(["legacy", "modern"])(
   "%s: a server that is loaded with its first call",
   (era) => {
@@ -267,44 +251,6 @@ describe.each<Era>(["legacy", "modern"])(
       );
       await unloaded.client.callTool({ name: "probe_say", arguments: { text: "a" } });
       expect(loads()).toBe(1);
-    });
-
-    it("calls, reads, completes, prompts, watches and closes like the loaded one", async () => {
-      const probes: Probe[] = [];
-      const { client, close } = await connect(lazy(probes).server, { era });
-      const [first, second] = await Promise.all(
-        [1, 2].map((by) => client.callTool({ name: "probe_count", arguments: { by } })),
-      );
-      expect([first, second].map((result) => result?.structuredContent)).toEqual([
-        { count: 1, inner: { kept: true } },
-        { count: 3, inner: { kept: true } },
-      ]);
-      expect((await client.readResource({ uri: "probe://count" })).contents).toMatchObject([
-        { text: "3" },
-      ]);
-      expect((await client.readResource({ uri: "probe://item/a" })).contents).toMatchObject([
-        { text: "item a" },
-      ]);
-      const { completion } = await client.complete({
-        ref: { type: "ref/prompt", name: "probe_greeting" },
-        argument: { name: "who", value: "A" },
-      });
-      expect(completion.values).toEqual(["Anna", "none"]);
-      const ref = { type: "ref/resource", uri: "probe://item/{name}" } as const;
-      expect(
-        (await client.complete({ ref, argument: { name: "name", value: "x" } })).completion.total,
-      ).toBe(150);
-      const { messages } = await client.getPrompt({
-        name: "probe_greeting",
-        arguments: { who: "Ann" },
-      });
-      expect(messages).toHaveLength(1);
-      for (const uri of ["probe://count", "probe://item/a"])
-        if (era === "legacy") await client.subscribeResource({ uri });
-        else await client.listen({ resourceSubscriptions: [uri] });
-      expect([...(probes[0]?.watchers.keys() ?? [])]).toEqual(["probe://count", "probe://item/a"]);
-      await close();
-      expect(probes[0]).toMatchObject({ opened: 1, closed: true });
     });
   },
 );
@@ -379,31 +325,6 @@ describe("a call that is over before its handler runs", () => {
     const after = await client.callTool({ name: "late_run", arguments: {} });
     expect(textOf(after)).toBe("ran");
     expect(ran).toEqual(["run"]);
-  });
-
-  it("ends at the time limit even if the handler returns a different promise", async () => {
-    const { server, release } = opening();
-    release();
-    const { client } = await connect(server, { args: ["--timeout-ms", "200"] });
-    for (const _ of [1, 2])
-      expect(textOf(await client.callTool({ name: "late_thenable", arguments: {} }))).toContain(
-        "time limit",
-      );
-  });
-
-  it("stops a watch that starts after its request was cancelled", async () => {
-    const { server, ran, release } = opening();
-    release();
-    const { client } = await connect(server, { era: "legacy" });
-    const controller = new AbortController();
-    const subscribing = client.subscribeResource(
-      { uri: "late://watched" },
-      { signal: controller.signal },
-    );
-    await client.listTools();
-    controller.abort();
-    await expect(subscribing).rejects.toThrow();
-    await expect.poll(() => ran).toEqual(["aborted", "watching", "stopped"]);
   });
 
   it("is answered, whatever is thrown", async () => {

@@ -175,20 +175,6 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
     expect(result.content).toEqual([{ type: "text", text: '{"type":"text","text":"four"}' }]);
   });
 
-  it("lets a tool know whether the client offers a model", async () => {
-    const text = async (client: Connected["client"]) =>
-      (await client.callTool({ name: "ask_attempt", arguments: {} })).content;
-    expect(await text(await connect({ era }))).toEqual([{ type: "text", text: "no model" }]);
-    const model = () => ({
-      role: "assistant" as const,
-      model: "test",
-      content: { type: "text" as const, text: "" },
-    });
-    expect(await text(await connect({ era, sample: model }))).toEqual([
-      { type: "text", text: "test" },
-    ]);
-  });
-
   it("are refused with a reason if the client cannot be asked", async () => {
     const client = await connect({ era });
     const result = await client.callTool({ name: "ask_visit", arguments: {} });
@@ -265,22 +251,6 @@ describe("the state of a round, modern era", () => {
         }),
       })
       .parse(answer).result;
-
-  it("is refused if it was tampered with", async () => {
-    const call = await raw();
-    const params = { name: "ask_remove", arguments: { name: "a" } };
-    const { requestState, inputRequests } = roundOf(await call(params));
-    const [key = ""] = Object.keys(inputRequests);
-    const inputResponses = { [key]: { action: "accept", content: { confirm: true } } };
-    const tampered = `${requestState.slice(0, -2)}AA`;
-    expect(await call({ ...params, inputResponses, requestState: tampered })).toMatchObject({
-      error: { code: -32602 },
-    });
-    expect(done.deleted).toEqual([]);
-    expect(await call({ ...params, inputResponses, requestState })).toMatchObject({
-      result: { content: [{ text: "removed a" }] },
-    });
-  });
 
   it("asks all open questions in one round, under the given keys", async () => {
     const call = await raw({ roots: {} });

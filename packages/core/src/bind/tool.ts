@@ -101,9 +101,10 @@ async function runTool<Context>(
 
 /** Arguments under their listed names. If both names are given, the alias is kept, and rejected as unknown. */
 function withListedNames(
-  { argumentAliases = {} }: ToolOutline,
+  { argumentAliases }: ToolOutline,
   given: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
+  if (argumentAliases === undefined) return given;
   const named = { ...given };
   for (const [other, listed] of Object.entries(argumentAliases)) {
     if (!Object.hasOwn(given, other) || Object.hasOwn(given, listed)) continue;
@@ -126,6 +127,10 @@ export function parseArguments<Input extends z.ZodObject>(
   input: Input,
   given: Readonly<Record<string, unknown>>,
 ): z.output<Input> {
+  // zod ignores this key, even in strict mode.
+  const hasProto = Object.hasOwn(given, "__proto__");
+  const valid = input.safeParse(given);
+  if (valid.success && !hasProto) return valid.data;
   /** The names that an object with unknown ones may have. */
   const known = new Map<readonly string[], readonly string[]>();
   const parse = (values: typeof given) =>
@@ -146,8 +151,6 @@ export function parseArguments<Input extends z.ZodObject>(
     const rest = Object.entries(given).filter(([key]) => !names.includes(key));
     parsed = parse(Object.fromEntries(rest));
   }
-  // zod ignores this key, even in strict mode.
-  const hasProto = Object.hasOwn(given, "__proto__");
   if (parsed.success && !hasProto) return parsed.data;
   const problems = (parsed.error?.issues ?? []).flatMap((issue) =>
     issue.code === "unrecognized_keys"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, initialize, modern, notification, request } from "../../test/fixtures/messages.ts";
+import { call, notification, request } from "../../test/fixtures/messages.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 
 const VERSION = "2025-03-26";
@@ -46,30 +46,6 @@ describe("a batch under 2025-03-26", () => {
     await wire.handle.close();
   });
 
-  it("must not contain initialize", async () => {
-    const wire = await Wire.legacy(VERSION);
-    const error = { code: -32600, message: expect.stringContaining("without initialize") };
-    expect(await wire.answer([request(1, "ping"), initialize()])).toMatchObject({ error });
-    await wire.handle.close();
-  });
-
-  it("refuses an id that it uses twice", async () => {
-    const wire = await Wire.legacy(VERSION);
-    const batch = [call(1, "sleep", { ms: 5 }), call(1, "echo", { text: "b" })];
-    expect(await answer(wire, batch)).toMatchObject([
-      { id: 1, result: said("slept") },
-      { id: 1, error: { code: -32600 } },
-    ]);
-    await wire.handle.close();
-  });
-
-  it("with only notifications and responses gets no answer", async () => {
-    const wire = await Wire.legacy(VERSION);
-    const silent = [notification("notifications/x"), { jsonrpc: "2.0", id: 1, result: {} }];
-    expect(await wire.answers([silent, [notification("notifications/y")]])).toEqual([]);
-    await wire.handle.close();
-  });
-
   it.each([0, 1001, 100_000])("of %i messages is refused with one error", async (size) => {
     const wire = await Wire.legacy(VERSION);
     const error = { code: -32600, message: expect.stringContaining(`not ${size}`) };
@@ -86,18 +62,6 @@ describe("a batch under 2025-03-26", () => {
     await wire.handle.close();
   });
 
-  it("may be larger than the limit of unanswered requests", async () => {
-    const wire = await Wire.legacy(VERSION, { maxInFlight: 4 });
-    const ids = Array.from({ length: 1000 }, (_, id) => id);
-    const answers = await answer(
-      wire,
-      ids.map((id) => call(id, "sleep", { ms: 1 })),
-    );
-    expect(answers.map(({ id }) => id)).toEqual(ids);
-    expect((await wire.answer(request("after", "ping"))).result).toEqual({});
-    await wire.handle.close();
-  });
-
   it("is answered with the available results when the connection closes", async () => {
     const wire = await Wire.legacy(VERSION);
     wire.send([call(1, "echo", { text: "a" }), call(2, "sleep", { ms: 10_000 })]);
@@ -107,50 +71,5 @@ describe("a batch under 2025-03-26", () => {
       { id: 1, result: said("a") },
       { id: 2, error: { code: -32603 } },
     ]);
-  });
-});
-
-describe("a batch elsewhere", () => {
-  it.each(["2024-11-05", "2025-06-18", "2025-11-25"])(
-    "is refused as a whole under %s",
-    async (version) => {
-      const wire = await Wire.legacy(version);
-      const reply = await wire.answer([request(1, "ping"), request(2, "ping")]);
-      expect(reply.error).toMatchObject({
-        code: -32600,
-        message: expect.stringContaining("2025-03-26"),
-      });
-      expect(reply).toEqual({
-        jsonrpc: "2.0",
-        error: reply.error,
-        ...(version < "2025-11-25" ? { id: null } : {}),
-      });
-      await wire.handle.close();
-    },
-  );
-
-  it("is refused before negotiation, without determining the era", async () => {
-    const wire = new Wire();
-    wire.send([initialize(VERSION)]);
-    expect(await wire.next()).toMatchObject({ id: null, error: { code: -32600 } });
-    wire.send([modern(1, "tools/list")]);
-    expect(await wire.next()).toMatchObject({ id: null, error: { code: -32600 } });
-    wire.send(initialize(VERSION));
-    expect((await wire.next()).result).toMatchObject({ protocolVersion: VERSION });
-    await wire.handle.close();
-  });
-
-  it("is refused on a modern connection", async () => {
-    const wire = new Wire();
-    wire.send(modern(1, "tools/list"));
-    await wire.next();
-    const reply = await wire.answer([modern(2, "tools/list")], (id) =>
-      modern(id, "server/discover"),
-    );
-    expect(reply).toEqual({
-      jsonrpc: "2.0",
-      error: { code: -32600, message: expect.stringContaining("2025-03-26") },
-    });
-    await wire.handle.close();
   });
 });

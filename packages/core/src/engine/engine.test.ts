@@ -7,87 +7,6 @@ import type { Handler } from "./request.ts";
 
 const discover = (id: unknown) => modern(id, "server/discover");
 const cancel = (requestId: unknown) => notification("notifications/cancelled", { requestId });
-const said = (text: string) => ({ content: [{ type: "text", text }] });
-
-describe("ids", () => {
-  it.each([
-    0,
-    -1,
-    2 ** 53 - 1,
-    -(2 ** 53 - 1),
-    "",
-    "0",
-    "ключ 🗝 \u2028",
-    "\ud800",
-    "x".repeat(1000),
-  ])("are returned unchanged: %j", async (id) => {
-    const wire = await Wire.legacy();
-    expect(await wire.answer(call(id, "echo", { text: "a" }))).toMatchObject({
-      id,
-      result: said("a"),
-    });
-    expect(await wire.answer(request(id, "nope"))).toMatchObject({ id, error: { code: -32601 } });
-    await wire.handle.close();
-  });
-
-  it("are distinguished by type", async () => {
-    const wire = await Wire.legacy();
-    wire.send(call(1, "sleep", { ms: 20 }), call("1", "sleep", { ms: 20 }));
-    expect([(await wire.next()).id, (await wire.next()).id]).toEqual([1, "1"]);
-    await wire.handle.close();
-  });
-
-  it("in use are refused while the first request is running, and free after its answer", async () => {
-    const wire = await Wire.legacy();
-    wire.send(call(7, "sleep", { ms: 30 }), call(7, "echo", { text: "second" }));
-    expect(await wire.next()).toMatchObject({
-      id: 7,
-      error: { code: -32600, message: expect.stringContaining("7") },
-    });
-    expect(await wire.next()).toMatchObject({ id: 7, result: said("slept") });
-    expect(await wire.answer(call(7, "echo", { text: "third" }))).toMatchObject({
-      id: 7,
-      result: said("third"),
-    });
-    await wire.handle.close();
-  });
-});
-
-describe("a cancelled request", () => {
-  it("gets no response, even if its tool continues, and frees its id at once", async () => {
-    const wire = await Wire.legacy();
-    wire.send(
-      call(1, "sleep", { ms: 40, stubborn: true }),
-      cancel(1),
-      call(1, "echo", { text: "again" }),
-    );
-    expect(await wire.next()).toMatchObject({ id: 1, result: said("again") });
-    await sleep(60);
-    expect(await wire.answers([])).toEqual([]);
-    await wire.handle.close();
-  });
-
-  it("sends no more progress (MCP 2026-07-28, stdio: Cancellation)", async () => {
-    const wire = new Wire();
-    const { params, ...rest } = modern(1, "tools/call", {
-      name: "progress",
-      arguments: { count: 100_000 },
-    });
-    wire.send({
-      ...rest,
-      params: { ...Object(params), _meta: { ...Object(params)._meta, progressToken: "t" } },
-    });
-    expect(await wire.next()).toMatchObject({
-      method: "notifications/progress",
-      params: { progressToken: "t" },
-    });
-    // What was written before the cancellation arrives first.
-    await wire.answers([cancel(1)], discover);
-    await sleep(20);
-    expect(await wire.answers([], discover)).toEqual([]);
-    await wire.handle.close();
-  });
-});
 
 describe("subscriptions/listen", () => {
   it("stays in flight until cancelled, without counting toward the limit", async () => {
@@ -182,45 +101,6 @@ describe("initialize", () => {
       { jsonrpc: "2.0", id: 1, result: {} },
       { jsonrpc: "2.0", id: 2, result: {} },
     ]);
-    await wire.handle.close();
-  });
-});
-
-describe("responses of the client", () => {
-  it("reach the call that asked", async () => {
-    const wire = await Wire.legacy("2025-11-25", {}, { roots: {} });
-    wire.send(call(1, "ask"));
-    const { id } = await wire.next();
-    wire.send({ jsonrpc: "2.0", id: String(id), result: { roots: [] } });
-    wire.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: "file:///a" }] }, extra: 1 });
-    expect(await wire.next()).toMatchObject({ id: 1, result: said("file:///a") });
-    // The first had the id as a string, which matches no request.
-    expect(wire.notes).toEqual([expect.stringContaining("no request was sent with it")]);
-    await wire.handle.close();
-  });
-
-  it("that were not requested or are malformed are dropped with a note", async () => {
-    const wire = await Wire.legacy();
-    const strays = [
-      { jsonrpc: "2.0", id: 1, result: {} },
-      { jsonrpc: "2.0", id: null, result: {} },
-      { jsonrpc: "2.0", id: 1, error: {} },
-      { jsonrpc: "2.0", id: 1, result: 5 },
-      { jsonrpc: "2.0", error: { code: -32700, message: "x" } },
-    ];
-    expect(await wire.answers(strays)).toEqual([]);
-    expect(wire.notes).toHaveLength(strays.length);
-    await wire.handle.close();
-  });
-
-  it("are logged at a limited rate", async () => {
-    const wire = await Wire.legacy();
-    expect(
-      await wire.answers(
-        Array.from({ length: 500 }, (_, id) => ({ jsonrpc: "2.0", id, result: {} })),
-      ),
-    ).toEqual([]);
-    expect(wire.notes).toHaveLength(50);
     await wire.handle.close();
   });
 });

@@ -199,59 +199,6 @@ describe("tasks of 2026-07-28", () => {
     expect(await until(connect(), taskId, "completed")).toMatchObject({ result: completed.result });
   });
 
-  it("a call that is quick, or whose client declares none, is answered as ever", async () => {
-    await start();
-    const wire = connect();
-    const quick = await ask(wire, callOf("task_quick"));
-    expect(quick.result).toMatchObject({ resultType: "complete", content: [{ text: "at once" }] });
-    wire.send(callOf("task_wait", {}, {}));
-    await bench.release();
-    expect((await wire.next()).result).toMatchObject({ content: [{ text: "waited: half" }] });
-  });
-
-  it("its id can be used again, and a cancellation of the request does not reach it", async () => {
-    await start();
-    const wire = connect();
-    const first = callOf("task_wait");
-    await ask(wire, first);
-    wire.send(
-      notification("notifications/cancelled", {
-        requestId: first.id,
-        _meta: { [META.version]: "2026-07-28" },
-      }),
-    );
-    expect((await ask(wire, { ...callOf("task_quick"), id: first.id })).result).toMatchObject({
-      resultType: "complete",
-    });
-    expect(bench.aborted).toEqual([]);
-  });
-
-  it("it goes on when its connection ends", async () => {
-    await start();
-    const wire = connect();
-    const taskId = await begin(wire, "task_wait");
-    wire.input.end();
-    await expect.poll(() => wire.ends).toHaveLength(1);
-    await bench.release();
-    expect(await until(connect(), taskId, "completed")).toMatchObject({ status: "completed" });
-  });
-
-  it("a tool's error completes it, a protocol error fails it", async () => {
-    await start();
-    const wire = connect();
-    const failing = await begin(wire, "task_fail");
-    await bench.release();
-    expect((await until(wire, failing, "completed")).result).toMatchObject({ isError: true });
-    const breaking = await begin(wire, "task_break");
-    await bench.release();
-    const failed = await until(wire, breaking, "failed");
-    expect(failed).toMatchObject({
-      error: { code: -32_603, message: "It broke." },
-      statusMessage: "It broke.",
-    });
-    expect(failed).not.toHaveProperty("result");
-  });
-
   it("is cancelled, once and again, with an empty answer; the call's signal fires", async () => {
     await start();
     const wire = connect();
@@ -402,21 +349,6 @@ describe("tasks of 2026-07-28", () => {
     });
   });
 
-  it("a call beyond the number of tasks is answered as ever", async () => {
-    await start("--timeout-ms", "3600000");
-    let created = 0;
-    const engine = new Engine(service);
-    const send: Send = (json) => {
-      if (json?.includes('"resultType":"task"')) created += 1;
-    };
-    const caller = new Caller({ send });
-    for (let call = 0; call < 2_100; call++) engine.serve(callOf("task_wait"), caller, send);
-    await expect.poll(() => created).toBe(2_000);
-    await new Promise((next) => setTimeout(next, 50));
-    expect(created).toBe(2_000);
-    await engine.close(caller);
-  });
-
   it("results beyond the memory for them displace the oldest, and no running task", async () => {
     await start();
     const wire = connect();
@@ -432,13 +364,6 @@ describe("tasks of 2026-07-28", () => {
     expect((await get(wire, ids[1] ?? "")).result).toMatchObject({ status: "completed" });
     expect((await get(wire, ids[5] ?? "")).result).toMatchObject({ status: "completed" });
     expect((await get(wire, running)).result).toMatchObject({ status: "working" });
-  });
-
-  it("is declared to every client", async () => {
-    await start();
-    const { result } = await ask(connect(), modern("server/discover", {}, {}));
-    expect(result?.capabilities).toMatchObject({ extensions: { [TASKS_EXTENSION]: {} } });
-    expect(result?.capabilities).not.toHaveProperty("tasks");
   });
 });
 
@@ -493,53 +418,6 @@ describe("tasks of 2025-11-25", () => {
       status: "completed",
     });
     expect((await ask(wire, "tasks/cancel", { taskId })).error).toMatchObject({ code: -32_602 });
-  });
-
-  it("a call without the parameter, or of an earlier revision, is none", async () => {
-    await start();
-    const { wire } = await connectLegacy();
-    expect((await ask(wire, "tools/call", callOf("task_quick", {}))).result).toMatchObject({
-      content: [{ text: "at once" }],
-    });
-    const { result } = await ask(wire, "tools/list", {});
-    const listed: Fields[] = Object(result).tools;
-    const support = listed.map(({ name, execution }) => [name, Object(execution).taskSupport]);
-    expect(support).toContainEqual(["task_quick", "optional"]);
-
-    const { wire: earlier, capabilities } = await connectLegacy("2025-06-18");
-    expect(capabilities).not.toHaveProperty("tasks");
-    expect((await ask(earlier, "tools/call", callOf("task_quick"))).result).toMatchObject({
-      content: [{ text: "at once" }],
-    });
-    expect((await ask(earlier, "tasks/get", { taskId: "none" })).error).toMatchObject({
-      code: -32_601,
-    });
-    expect((await ask(earlier, "tools/list", {})).result?.tools).toMatchObject([
-      expect.not.objectContaining({ execution: expect.anything() }),
-      ...Array.from({ length: 7 }, () => expect.anything()),
-    ]);
-  });
-
-  it("is cancelled", async () => {
-    await start();
-    const { wire } = await connectLegacy();
-    const { result } = await ask(wire, "tools/call", callOf("task_wait"));
-    const { taskId } = Object(result?.task);
-    wire.send(request("result", "tasks/result", { taskId }));
-    wire.send(request("cancel", "tasks/cancel", { taskId }));
-    const replies = [await wire.next(), await wire.next()];
-    expect(replies).toContainEqual(
-      expect.objectContaining({
-        id: "cancel",
-        result: expect.objectContaining({ taskId, status: "cancelled" }),
-      }),
-    );
-    expect(replies).toContainEqual(
-      expect.objectContaining({
-        id: "result",
-        error: expect.objectContaining({ message: "The task is cancelled." }),
-      }),
-    );
   });
 
   it("asks its questions, each with the id of the task, and its result waits for the answer", async () => {

@@ -74,20 +74,6 @@ describe("parseCommandLine", () => {
     expect(parse(argv).kind).toBe(kind);
   });
 
-  it("takes its actions from the command line only", () => {
-    expect(
-      parse([], { REFMCP_FILESYSTEM_HELP: "1", REFMCP_FILESYSTEM_PRINT_CONFIG: "zed" }),
-    ).toMatchObject({
-      kind: "serve",
-      given: {
-        warnings: [
-          "Environment variable REFMCP_FILESYSTEM_HELP matches no option and is ignored. Did you mean REFMCP_FILESYSTEM_HTTP?",
-          "Environment variable REFMCP_FILESYSTEM_PRINT_CONFIG matches no option and is ignored.",
-        ],
-      },
-    });
-  });
-
   it("carries the other options into --print-config", () => {
     const command = parse(["a", "--token", "hunter2", "--print-config", "--read-only"]);
     if (command.kind !== "print-config") throw new Error(command.kind);

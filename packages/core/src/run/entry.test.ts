@@ -1,4 +1,3 @@
-import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
 import { carryOptions, commonEntry, localCommand } from "./entry.ts";
@@ -90,21 +89,6 @@ describe("carryOptions", () => {
     ]);
   });
 
-  it("asks for no secret that another option makes unnecessary", () => {
-    expect(carried(["--demo"])).toEqual({ args: ["--demo"], env: [] });
-    expect(carried(["--demo", "--db", "a=hunter2"]).env).toEqual([asked]);
-  });
-
-  it("treats a URL with a password as a secret", () => {
-    const proxy = { name: "REFMCP_FILESYSTEM_PROXY_URL", secret: true, description: "The proxy." };
-    expect(carried(["--proxy-url", "http://me:hunter2@proxy"])).toEqual({
-      args: [],
-      env: [proxy, asked],
-    });
-    const env = { REFMCP_FILESYSTEM_PROXY_URL: "http://hunter2@proxy" };
-    expect(carried([], env)).toEqual({ args: [], env: [proxy, asked] });
-  });
-
   it("keeps values from the environment there, with absolute paths", () => {
     const env = {
       REFMCP_FILESYSTEM_ROOT: "~/a:b",
@@ -122,18 +106,6 @@ describe("carryOptions", () => {
         { name: "REFMCP_FILESYSTEM_READ_ONLY", value: "true" },
       ],
     });
-  });
-});
-
-describe("localCommand", () => {
-  it("is undefined inside node_modules, on either kind of path", () => {
-    expect(localCommand("/usr/lib/node_modules/@refmcp/server-git/dist/bin.js")).toBeUndefined();
-    expect(localCommand("C:\\n\\node_modules\\@refmcp\\server-git\\dist\\bin.js")).toBeUndefined();
-    expect(localCommand("/clone/my_node_modules/bin.js")).toEqual({
-      command: process.execPath,
-      args: ["/clone/my_node_modules/bin.js"],
-    });
-    expect(localCommand("dist/bin.js")?.args).toEqual([path.resolve("dist/bin.js")]);
   });
 });
 
@@ -157,19 +129,6 @@ describe("commonEntry", () => {
         "",
       ].join("\n"),
     );
-  });
-
-  it("has a placeholder for a secret, and values of other variables", () => {
-    const { text } = commonEntry(
-      server,
-      { args: [], env: [{ name: "A", value: "1" }, asked] },
-      undefined,
-      "linux",
-    );
-    expect(JSON.parse(text).mcpServers.filesystem.env).toEqual({
-      A: "1",
-      REFMCP_FILESYSTEM_DB: "<paste REFMCP_FILESYSTEM_DB here>",
-    });
   });
 
   it("runs the file of a clone; npx through cmd on Windows", () => {

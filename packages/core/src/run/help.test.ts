@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
-import { firstSentence, type HelpFacts, renderHelp, renderToolTable } from "./help.ts";
+import { type HelpFacts, renderHelp } from "./help.ts";
 import { serverOptions } from "./options.ts";
 
 const options = defineOptions({
@@ -119,94 +119,10 @@ describe("renderHelp", () => {
     `);
   });
 
-  it.each([40, 60, 80, 100])(
-    "fits within %d columns, except commands and long labels",
-    (columns) => {
-      const whole = /^(Usage:.*|Read more:.*| {2}npx .*| {2}\S+( \S+)*)$/;
-      for (const line of renderHelp(facts(), columns).split("\n")) {
-        if (!whole.test(line)) expect(line.length, line).toBeLessThanOrEqual(columns);
-      }
-    },
-  );
-
-  it("has every visible option once, its default, range and further variables", () => {
-    const text = renderHelp(facts()).replace(/\s+/g, " ");
-    expect(text).toContain("DIR, --root DIR A directory");
-    expect(text).toContain(
-      "--max-read-chars N Most characters of one read. (1,000 to 80,000; default 80,000)",
-    );
-    expect(text).toContain(
-      "--[no-]journal Keep what a change replaces, so that it can be undone. (default on)",
-    );
-    expect(text).toContain("--url SECRET The database. (also DATABASE_URL)");
-    expect(text).toContain("--db NAME=URL A database by a name of your own. (repeatable)");
-    expect(text).toContain("--exclude-tools LIST Do not offer these tools. (comma-separated)");
-    expect(text).toContain("--hooks off|run Whether hooks run. (default off)");
-    expect(text).toContain("read Reads and searches. (default)");
-    expect(text).not.toContain("--odd");
-  });
-
   it("shows the options for HTTP, and only them, if asked for them", () => {
     const text = renderHelp(facts({ isHttp: true }));
     expect(text).toContain("\n  --http ADDRESS ");
     expect(text).not.toContain("--read-only");
     expect(renderHelp(facts())).not.toContain("--http ADDRESS");
-  });
-
-  it("mentions no npm package in a clone, since it may not be published", () => {
-    const text = renderHelp(facts({ bin: "/a clone/dist/bin.js" }));
-    expect(text).toContain("Usage: node '/a clone/dist/bin.js' [options]");
-    expect(text).not.toMatch(/npx|npmjs/);
-  });
-
-  it("shows no positional argument if the server takes none", () => {
-    const text = renderHelp(facts({ all: serverOptions({ name: "fetch", options: {} }) }));
-    expect(text).toContain("Usage: refmcp-server-filesystem [options] [command]\n");
-    expect(text).not.toContain("~/work");
-  });
-});
-
-describe("renderToolTable", () => {
-  const tools = [
-    {
-      name: "read_text_file",
-      effect: "read",
-      description: "Read a text file, e.g. a log. For binary files call read_media_file.",
-    },
-    { name: "write_file", effect: "change", description: "Create or replace a file." },
-    {
-      name: "list_directory",
-      effect: "read",
-      description: "List what a directory holds, sorted by name, with types and sizes.",
-    },
-  ] as const;
-
-  it("aligns name, effect and first sentence", () => {
-    expect(renderToolTable(tools, 60)).toBe(
-      [
-        "  read_text_file  read     Read a text file, e.g. a log.",
-        "  write_file      change   Create or replace a file.",
-        "  list_directory  read     List what a directory holds,",
-        "                           sorted by name, with types and",
-        "                           sizes.",
-        "",
-      ].join("\n"),
-    );
-  });
-
-  it("reports if there is none", () => {
-    expect(renderToolTable([])).toBe("These options leave no tools.\n");
-  });
-});
-
-describe("firstSentence", () => {
-  it.each([
-    ["One. Two.", "One."],
-    ["With e.g. a dot. Next.", "With e.g. a dot."],
-    ["Reads v1.2 files! More.", "Reads v1.2 files!"],
-    ["No end", "No end"],
-    ["Two\n lines. Next.", "Two lines."],
-  ])("%j", (text, expected) => {
-    expect(firstSentence(text)).toBe(expected);
   });
 });

@@ -140,7 +140,7 @@ export function renderToolTable(tools: readonly ToolRow[], columns?: number): st
 }
 
 /** The text up to the first period that ends a sentence: before a space and a capital, or at the end. */
-export function firstSentence(text: string): string {
+function firstSentence(text: string): string {
   const line = text.replace(/\s+/g, " ").trim();
   return /^.*?[.!?](?= [\p{Lu}"`(]|$)/u.exec(line)?.[0] ?? line;
 }

@@ -22,7 +22,7 @@ export { isObject, show } from "../engine/message.ts";
 export type { ClientRequest, Handler } from "../engine/request.ts";
 export { type ListedTool, META, type ServerCapabilities } from "../engine/wire.ts";
 export { createLog } from "../log.ts";
-export type { Entry, EntryVariable, Launch } from "./entry.ts";
+export { carryOptions, type Entry, type EntryVariable, type Launch } from "./entry.ts";
 export {
   BadValue,
   optionEntries,

@@ -1,57 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { defineOptions, type Option } from "../define/options.ts";
+import { defineOptions } from "../define/options.ts";
 
-import { items, separator } from "./options.ts";
-import { type Invocation, parseOptions, shown } from "./parse-options.ts";
+import { type Invocation, parseOptions } from "./parse-options.ts";
 
 const description = "D.";
-
-describe("separator", () => {
-  it.each<[Option, NodeJS.Platform, string[], string]>([
-    [{ type: "directory", list: true, description }, "linux", ["/a b", "/c,d"], "/a b:/c,d"],
-    [{ type: "file", list: true, description }, "win32", ["C:\\a", "D:\\b"], "C:\\a;D:\\b"],
-    [{ type: "enum", list: true, values: ["a", "b"], description }, "linux", ["a", "b"], "a,b"],
-    [{ type: "integer", list: true, description }, "linux", ["1", "2"], "1,2"],
-    [{ type: "string", list: true, description }, "linux", ["x", "y z"], "x,y z"],
-    [
-      { type: "string", list: true, commas: false, description },
-      "linux",
-      ["{a,b}", "c"],
-      "{a,b}\nc",
-    ],
-    [
-      { type: "url", list: true, description },
-      "linux",
-      ["https://a/,b", "https://c/"],
-      "https://a/,b\nhttps://c/",
-    ],
-    [{ type: "secret", named: "unique", description }, "linux", ["a=1,2", "b=3"], "a=1,2\nb=3"],
-    [
-      { type: "directory", named: "unique", description },
-      "linux",
-      ["a=/x:y", "b=/z"],
-      "a=/x:y\nb=/z",
-    ],
-  ])("are inverse: %j on %s", (option, platform, list, text) => {
-    const between = separator(option, platform);
-    expect(list.join(between)).toBe(text);
-    expect(items(text, between)).toEqual(list);
-  });
-});
-
-describe("shown", () => {
-  it.each([
-    ["plain", '"plain"'],
-    ["a\nb\u0007", '"a\\nb\\u0007"'],
-    ["postgres://me:secret@h/d", '"postgres://…@h/d"'],
-    ["postgres://me:sec/re@t@h/d", '"postgres://…@h/d"'],
-    ["me:secret@h", '"…@h"'],
-    ["/srv/@scope/pkg", '"/srv/@scope/pkg"'],
-    ["x".repeat(201), `"${"x".repeat(200)}…"`],
-  ])("%j", (text, expected) => {
-    expect(shown(text)).toBe(expected);
-  });
-});
 
 const table = defineOptions({
   directories: { type: "directory", list: true, positional: true, flag: "root", description },
@@ -95,16 +47,6 @@ describe("paths", () => {
   ])("%s on Windows", (text, expected) => {
     const windows = { cwd: "D:\\work", home: "C:\\Users\\me", platform: "win32" } as const;
     expect(directories([text], windows)).toEqual([expected]);
-  });
-
-  it("need not exist, and duplicates count once", () => {
-    expect(directories(["/does/not/exist", "/does/not/exist/"])).toEqual(["/does/not/exist"]);
-  });
-
-  it("are relative to the process's directory and home by default", () => {
-    const [here, home] = directories([".", "~"], {});
-    expect(here).toBe(process.cwd());
-    expect(home?.startsWith("~")).toBe(false);
   });
 
   it.each([

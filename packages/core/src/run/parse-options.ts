@@ -277,7 +277,7 @@ function readOne(where: string, entry: OptionEntry, text: string, pathContext: P
 }
 
 /** A value for an error message: quoted, escaped, truncated, and without the password of a URL. */
-export function shown(text: string): string {
+function shown(text: string): string {
   const harmless = text.replace(/\/\/\S*@/g, "//…@").replace(/[^\s/]*:[^\s/]*@/g, "…@");
   return JSON.stringify(harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless);
 }

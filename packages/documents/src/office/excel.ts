@@ -1,4 +1,4 @@
-import { strFromU8, zipSync } from "fflate";
+import { strFromU8, strToU8, zipSync } from "fflate";
 import readSheets from "read-excel-file/universal";
 import { DocumentError, type DocumentPart } from "../document.ts";
 import { checkDepth, type Parts } from "../xml.ts";
@@ -12,22 +12,34 @@ const MAX_CELLS = 10_000_000;
 /** The sheets of a workbook. read-excel-file gets an archive built from the checked parts. */
 export async function excelSheets(parts: Parts): Promise<DocumentPart[]> {
   let cells = 0;
-  for (const [name, part] of Object.entries(parts)) {
-    if (!name.startsWith("xl/")) continue;
+  const checked = Object.entries(parts).map(([name, part]) => {
+    if (!name.startsWith("xl/")) return [name, part];
     const xml = strFromU8(part);
     checkDepth(xml);
-    if (!name.startsWith("xl/worksheets/")) continue;
+    if (!name.startsWith("xl/worksheets/")) return [name, part];
     cells += extentOf(xml);
     if (cells > MAX_CELLS)
       throw new DocumentError(`its sheets span more than ${MAX_CELLS / 1_000_000} million cells`);
-  }
-  const sheets = await readSheets(new Blob([Buffer.from(zipSync(parts, { level: 0 }))]));
+    return [name, strToU8(withShownCells(xml))];
+  });
+  const archive = zipSync(Object.fromEntries(checked), { level: 0 });
+  const sheets = await readSheets(new Blob([Buffer.from(archive)]));
   // Unlike its type, a chart sheet has no data.
   return sheets.map(({ sheet, data }) => ({
     name: sheet,
     rows: (data ?? []).map((row) => row.map(shown)),
   }));
 }
+
+/** Formulas whose value is not cached become text, and errors as well, which the library would rename. */
+const withShownCells = (xml: string): string =>
+  xml
+    .replace(
+      /<c(\s[^<>]*)>\s*<f[^<>]*>([^<]*)<\/f>\s*(?:<v\s*\/>|<v><\/v>)?\s*<\/c>/g,
+      (_, attributes: string, formula: string) =>
+        `<c${attributes.replace(/\st="\w*"/, "")} t="str"><v>=${formula}</v></c>`,
+    )
+    .replace(/<c\s[^<>]*>/g, (cell) => cell.replace(/\st="e"/, ' t="str"'));
 
 /** Rows times columns that the cells of a sheet span. */
 function extentOf(xml: string): number {

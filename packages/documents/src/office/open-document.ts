@@ -47,7 +47,16 @@ export function openDocument(parts: Parts): Document {
     });
     return { label: "OpenDocument presentation", unit: "slide", parts: pages, facts };
   }
-  return { label: "OpenDocument text", parts: [{ name: "", html: htmlOf(body) }], facts };
+  const html = htmlOf(body) + marginsHtml(xmlOf(parts, "styles.xml"));
+  return { label: "OpenDocument text", parts: [{ name: "", html }], facts };
+}
+
+/** Headers and footers, which belong to the styles of pages. */
+function marginsHtml(styles: ReturnType<typeof xmlOf>): string {
+  const margins = ["style:header", "style:footer"].flatMap((name) =>
+    styles === undefined ? [] : all(styles, name),
+  );
+  return [...new Set(margins.map(htmlOf))].join("");
 }
 
 /** The tree's depth is limited, so that this cannot exhaust the stack. */

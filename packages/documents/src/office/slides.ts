@@ -7,6 +7,7 @@ import {
   type Parts,
   relationsOf,
   tableOf,
+  textIn,
   type XmlElement,
   xmlOf,
 } from "../xml.ts";
@@ -86,10 +87,8 @@ function textHtml(shape: XmlElement, slide: Slide): string {
   const paragraphs = first(shape, "p:txBody");
   if (paragraphs === undefined || REPEATED.includes(type ?? "")) return "";
   if (TITLES.includes(type ?? "")) {
-    const title = all(paragraphs, "a:p")
-      .map((one) => runsHtml(one, slide))
-      .join(" ")
-      .trim();
+    const lines = all(paragraphs, "a:p").map((one) => runsHtml(one, slide));
+    const title = lines.join(" ").trim();
     return title === "" ? "" : `<h2>${title}</h2>`;
   }
   return paragraphsHtml(paragraphs, slide.isList && (type === "obj" || type === "body"), slide);
@@ -116,20 +115,15 @@ function paragraphsHtml(text: XmlElement, isBody: boolean, slide: Slide): string
     }
     html += isItem ? `<li>${words}` : `<p>${words}</p>`;
   }
-  return (
-    html +
-    lists
-      .reverse()
-      .map((list) => `</li></${list}>`)
-      .join("")
-  );
+  const ends = lists.reverse().map((list) => `</li></${list}>`);
+  return html + ends.join("");
 }
 
 function runsHtml(paragraph: XmlElement, { relations }: Slide): string {
   return elementsIn(paragraph)
     .map((run) => {
       if (run.name === "a:br") return "<br>";
-      const text = [...all(run, "a:t"), ...all(run, "m:t")].map(textOf).join("");
+      const text = [...all(run, "a:t"), ...all(run, "m:t")].map(textIn).join("");
       const style = first(run, "a:rPr");
       const id = style && first(style, "a:hlinkClick")?.attribs["r:id"];
       const link = relations.get(id ?? "")?.target ?? "";
@@ -139,20 +133,13 @@ function runsHtml(paragraph: XmlElement, { relations }: Slide): string {
     .join("");
 }
 
-const textOf = (element: XmlElement): string =>
-  element.children.map((child) => ("data" in child ? String(child.data) : "")).join("");
-
 function frameHtml(frame: XmlElement, slide: Slide): string {
   const table = first(frame, "a:tbl");
-  if (table !== undefined)
-    return tableOf(
-      all(table, "a:tr").map((row) =>
-        all(row, "a:tc").map((cell) =>
-          all(cell, "a:p")
-            .map((one) => runsHtml(one, slide))
-            .join(" "),
-        ),
-      ),
-    );
-  return "";
+  if (table === undefined) return "";
+  return tableOf(all(table, "a:tr").map((row) => all(row, "a:tc").map(cellHtml)));
+
+  function cellHtml(cell: XmlElement): string {
+    const paragraphs = all(cell, "a:p").map((one) => runsHtml(one, slide));
+    return paragraphs.join(" ");
+  }
 }

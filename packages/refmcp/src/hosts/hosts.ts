@@ -1,60 +1,258 @@
-import { AGENTS } from "./agents.ts";
-import { APPS } from "./apps.ts";
-import { EDITORS } from "./editors.ts";
-import type { HostFacts, HostPlace, HostTable } from "./facts.ts";
-import { HOST_NAMES, type HostName } from "./host-names.ts";
+import type { Launch } from "@refmcp/core/run";
 
-/** Facts from each host's documentation, by the name for `--print-config`. */
-export const HOSTS: HostTable = { ...APPS, ...EDITORS, ...AGENTS };
+/** The entry of a server in a host's file. */
+export type HostEntry = Readonly<Record<string, unknown>>;
 
-/** A host with its name, and the defaults of its facts filled in. */
-export interface Host extends HostFacts {
-  readonly id: HostName;
-  readonly format: NonNullable<HostFacts["format"]>;
-  /** The keys on the way to the servers in the file. */
-  readonly keyPath: readonly string[];
+/** What a host's entry starts, with the variables in the host's form. */
+interface EntryParts extends Launch {
+  readonly name: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The variables that are not secrets. */
+  readonly plain: Readonly<Record<string, string>>;
+  readonly secrets: readonly string[];
 }
 
-/** All hosts in the order of the documentation. */
-export function allHosts(): Host[] {
-  return HOST_NAMES.map(hostOf);
+type System = "linux" | "darwin" | "win32";
+
+export interface Host {
+  readonly title: string;
+  /** The source of these facts, and the day on which they were last compared with it (YYYY-MM-DD). */
+  readonly source: readonly [url: string, checked: string];
+  /**
+   * The file with the servers of all projects, the preferred place first. `~` is the home directory, `%X%` a variable.
+   * Text before `|` is the folder whose existence shows that the host is installed; default: the file's folder.
+   */
+  readonly files: Readonly<Record<System, readonly string[]>>;
+  /** A variable with the folder to use instead of this one. */
+  readonly moved?: readonly [variable: string, folder: string];
+  /** The file with the servers of one project, if the host has one. */
+  readonly project?: string;
+  /** Default: JSON, which may have comments. */
+  readonly format?: "toml" | "yaml";
+  /** The keys on the way to the servers. Default: `mcpServers` */
+  readonly keys?: readonly [string, ...string[]];
+  /** The form of an entry. Default: `command`, `args` and `env` */
+  readonly entry?: (parts: EntryParts) => HostEntry;
+  /** How an entry refers to a variable of the host's environment. Without it, the user pastes a secret. */
+  readonly secret?: (name: string) => string;
+  /**
+   * `roots`: it reports the open project to servers, so that its entry needs no directory. `search`: it searches the
+   * tools of servers itself, so that a long list costs little.
+   */
+  readonly does?: readonly ("roots" | "search")[];
+  /** The host's own command that adds a server for all projects; undefined if it cannot add this entry. */
+  readonly adds?: (name: string, entry: HostEntry) => readonly string[] | undefined;
+  /** Whether `setup` runs it instead of editing the file. */
+  readonly isRun?: true;
+  /** What the user does afterwards, as a sentence. Default: start a session and look with /mcp */
+  readonly restart?: string;
+  readonly note?: string;
 }
 
-/** The facts of one host. */
-export function hostOf(id: HostName): Host {
-  const facts = HOSTS[id];
-  return {
-    ...facts,
-    id,
-    format: facts.format ?? "json",
-    keyPath: [facts.key ?? "mcpServers"].flat(),
-  };
-}
+const on = (unix: readonly string[], win32 = unix, darwin = unix) => ({
+  linux: unix,
+  darwin,
+  win32,
+});
+const braced = (name: string) => `\${${name}}`;
+const bracedEnv = (name: string) => `\${env:${name}}`;
+const itself = (name: string) => name;
+/** The member `name`, unless its value is empty. */
+const unlessEmpty = (name: string, value: object) =>
+  Object.keys(value).length > 0 && { [name]: value };
+export const ordinary = ({ command, args, env }: EntryParts) => {
+  return { command, args, ...unlessEmpty("env", env) };
+};
+/** Files in VS Code's own folder, after other places. */
+const inCode = (files: readonly string[], others: readonly string[] = []) => {
+  const at = (folder: string) => [...others, ...files.map((file) => `${folder}/${file}`)];
+  return on(at("~/.config"), at("%APPDATA%"), at("~/Library/Application Support"));
+};
 
-/** The host's files on a platform, the preferred one of each scope first. */
-export function placesOn(
-  { places }: Pick<HostFacts, "places">,
-  platform: NodeJS.Platform,
-): HostPlace[] {
-  const system = platform === "win32" ? "Windows" : platform === "darwin" ? "macOS" : "Linux";
-  return places.filter((place) => place.platform === "any" || place.platform === system);
-}
+const TABLE = {
+  "claude-desktop": {
+    title: "Claude Desktop",
+    source: ["https://modelcontextprotocol.io/docs/develop/connect-local-servers", "2026-11-27"],
+    files: on(
+      ["~/.config/Claude/claude_desktop_config.json"],
+      [
+        // Since February 2026 the app is an MSIX package, which never reads the file in %APPDATA%.
+        "%LOCALAPPDATA%/Packages/Claude_pzs8sxrjxfjjc|/LocalCache/Roaming/Claude/claude_desktop_config.json",
+        "%APPDATA%/Claude/claude_desktop_config.json",
+      ],
+      ["~/Library/Application Support/Claude/claude_desktop_config.json"],
+    ),
+    restart: "Quit Claude Desktop completely, from its menu bar or tray icon, and open it again.",
+  },
+  "claude-code": {
+    title: "Claude Code",
+    source: ["https://code.claude.com/docs/en/mcp", "2026-11-27"],
+    files: on(["~/.claude|.json"]),
+    moved: ["CLAUDE_CONFIG_DIR", "~"],
+    project: ".mcp.json",
+    secret: braced,
+    does: ["roots", "search"],
+    adds: (name, entry) => {
+      const json = JSON.stringify({ type: "stdio", ...entry });
+      return ["claude", "mcp", "add-json", "--scope", "user", name, json];
+    },
+    // It rewrites its file while it runs.
+    isRun: true,
+  },
+  vscode: {
+    title: "VS Code",
+    source: ["https://code.visualstudio.com/docs/agents/reference/mcp-configuration", "2026-11-27"],
+    files: inCode(["Code/User/mcp.json", "Code - Insiders/User/mcp.json"]),
+    project: ".vscode/mcp.json",
+    keys: ["servers"],
+    entry: (parts) => ({ type: "stdio", ...ordinary(parts) }),
+    secret: bracedEnv,
+    does: ["roots", "search"],
+    adds: (name, entry) => ["code", "--add-mcp", JSON.stringify({ name, ...entry })],
+    restart: "Run the command MCP: List Servers to start the server and to see its output.",
+  },
+  cursor: {
+    title: "Cursor",
+    source: ["https://cursor.com/docs/mcp", "2026-11-27"],
+    files: on(["~/.cursor/mcp.json"]),
+    project: ".cursor/mcp.json",
+    secret: bracedEnv,
+    does: ["roots", "search"],
+    restart: "Restart Cursor, and check that the server is on under Customize > MCPs.",
+  },
+  codex: {
+    title: "Codex",
+    source: ["https://developers.openai.com/codex/mcp", "2026-11-27"],
+    files: on(["~/.codex/config.toml"]),
+    moved: ["CODEX_HOME", "~/.codex"],
+    project: ".codex/config.toml",
+    format: "toml",
+    keys: ["mcp_servers"],
+    entry: ({ command, args, plain, secrets }) => ({
+      command,
+      args,
+      ...unlessEmpty("env_vars", secrets),
+      ...unlessEmpty("env", plain),
+    }),
+    secret: itself,
+    does: ["search"],
+    adds: (name, { command, args, env, env_vars }) => {
+      // The command takes no names of variables to pass on.
+      if (env !== undefined || env_vars !== undefined) return undefined;
+      return ["codex", "mcp", "add", name, "--", command, args].flat().map(String);
+    },
+    isRun: true,
+  },
+  gemini: {
+    title: "Gemini CLI",
+    source: ["https://geminicli.com/docs/tools/mcp-server", "2026-11-27"],
+    files: on(["~/.gemini/settings.json"]),
+    project: ".gemini/settings.json",
+    secret: braced,
+    does: ["roots"],
+    note: "Antigravity takes the same entry in ~/.gemini/config/mcp_config.json.",
+  },
+  "copilot-cli": {
+    title: "Copilot CLI",
+    source: [
+      "https://docs.github.com/en/copilot/how-tos/copilot-cli/customize-copilot/add-mcp-servers",
+      "2026-11-27",
+    ],
+    files: on(["~/.copilot/mcp-config.json"]),
+    project: ".github/mcp.json",
+    entry: (parts) => ({ type: "local", ...ordinary(parts), tools: ["*"] }),
+    secret: braced,
+    does: ["search"],
+    restart: "Run /mcp reload.",
+  },
+  zed: {
+    title: "Zed",
+    source: ["https://zed.dev/docs/ai/mcp", "2026-09-25"],
+    files: on(["~/.config/zed/settings.json"], ["%APPDATA%/Zed/settings.json"]),
+    project: ".zed/settings.json",
+    keys: ["context_servers"],
+    restart: "Zed starts the server at once: it has a green dot under Settings > AI > MCP Servers.",
+  },
+  junie: {
+    title: "JetBrains Junie",
+    source: ["https://junie.jetbrains.com/docs/junie-cli-mcp-configuration.html", "2026-09-25"],
+    files: on(["~/.junie|/mcp/mcp.json"]),
+    project: ".junie/mcp/mcp.json",
+    restart: "Check the server with /mcp, or under Settings > Tools > Junie > MCP Settings.",
+    note: "JetBrains AI Assistant takes the same entry under Settings > Tools > AI Assistant > Model Context Protocol (MCP).",
+  },
+  opencode: {
+    title: "OpenCode",
+    source: ["https://opencode.ai/v2/docs/mcp-servers", "2026-11-27"],
+    files: on(["~/.config/opencode/opencode.json", "~/.config/opencode/opencode.jsonc"]),
+    project: "opencode.json",
+    keys: ["mcp", "servers"],
+    entry: ({ command, args, env }) => {
+      return { type: "local", command: [command, ...args], ...unlessEmpty("environment", env) };
+    },
+    secret: (name) => `{env:${name}}`,
+    does: ["roots"],
+    restart: "Restart OpenCode, and check the server with opencode mcp list.",
+    note: "OpenCode 1 lists servers directly under mcp, without servers.",
+  },
+  cline: {
+    title: "Cline",
+    source: ["https://docs.cline.bot/mcp/mcp-overview", "2026-09-25"],
+    files: inCode(
+      ["Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"],
+      ["~/.cline|/data/settings/cline_mcp_settings.json"],
+    ),
+    restart: "Check the server in Cline's panel, under MCP Servers.",
+  },
+  goose: {
+    title: "Goose",
+    source: ["https://goose-docs.ai/docs/guides/config-files/", "2026-09-25"],
+    files: on(["~/.config/goose/config.yaml"], ["%APPDATA%/Block/goose/config/config.yaml"]),
+    format: "yaml",
+    keys: ["extensions"],
+    entry: ({ name, command, args, plain, secrets }) => ({
+      type: "stdio",
+      name,
+      enabled: true,
+      cmd: command,
+      args,
+      ...unlessEmpty("env_keys", secrets),
+      ...unlessEmpty("envs", plain),
+      timeout: 300,
+    }),
+    secret: itself,
+    does: ["roots"],
+    restart: "Start a new session.",
+  },
+  "lm-studio": {
+    title: "LM Studio",
+    source: ["https://lmstudio.ai/docs/app/mcp", "2026-11-27"],
+    files: on(["~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"]),
+    restart: "LM Studio reloads the file when it changes.",
+  },
+  devin: {
+    title: "Devin Desktop (Windsurf)",
+    source: ["https://docs.devin.ai/cli/extensibility/mcp/configuration", "2026-09-25"],
+    files: on(
+      ["~/.config/devin/mcp_config.json", "~/.codeium/windsurf/mcp_config.json"],
+      ["%APPDATA%/devin/mcp_config.json", "~/.codeium/windsurf/mcp_config.json"],
+    ),
+    project: ".devin/mcp_config.json",
+    restart: "Check the server in the MCP panel of Cascade, or start a new session of Devin CLI.",
+  },
+  json: {
+    title: "Any other host",
+    source: ["https://modelcontextprotocol.io/docs/develop/connect-local-servers", "2026-11-27"],
+    files: on([]),
+    restart: "Restart the host.",
+    note: "Most hosts use this form. Others have another name for mcpServers, or other fields.",
+  },
+} satisfies Readonly<Record<string, Host>>;
 
-/** How many months the facts of a host count as current. */
-const CURRENT_MONTHS = 3;
+export type HostName = keyof typeof TABLE;
 
-/**
- * The hosts whose facts were last compared with their documentation more than three months before a day.
- *
- * @param today YYYY-MM-DD
- */
-export function overdueHosts(
-  today: string,
-  hosts: readonly Pick<Host, "id" | "checked">[] = allHosts(),
-) {
-  return hosts.filter(({ checked }) => {
-    const due = new Date(`${checked}T00:00:00Z`);
-    due.setUTCMonth(due.getUTCMonth() + CURRENT_MONTHS);
-    return due < new Date(`${today}T00:00:00Z`);
-  });
-}
+/** Facts from each host's documentation, by the name for `--print-config`, in the order of the documentation. */
+export const HOSTS: Readonly<Record<HostName, Host>> = TABLE;
+
+/** The last is for any other host. */
+export const HOST_NAMES = Object.keys(TABLE) as readonly HostName[];

@@ -1,282 +1,271 @@
-import { createInterface } from "node:readline/promises";
-import type { HostName } from "../hosts/host-names.ts";
-import { parseSetup, type SetupCommand, setupHelp } from "./command-line.ts";
-import { bytesOf, ChangedMeanwhile, missingDirectories, writeConfigFile } from "./config-file.ts";
-import { FORMATS } from "./edit.ts";
-import { absentDirectories, type EntryStart, entryAt, entryPath, startOfEntry } from "./entries.ts";
-import { SetupProblem } from "./formats/text-format.ts";
-import { processIo, type SetupIo } from "./io.ts";
-import { fileToWrite, type KnownHost, type KnownPlace, knownHosts } from "./known-hosts.ts";
-import { type PlannedFile, planFile } from "./plan.ts";
-import { renderDiff } from "./show.ts";
-import { startAsHost } from "./start.ts";
-import { planUndo, UndoStore, undo } from "./undo.ts";
+import { execFile } from "node:child_process";
+import { existsSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { isDeepStrictEqual, promisify } from "node:util";
+import { stateDirectories } from "@refmcp/boundary";
+import { carryOptions, parseOptions, unknownNames } from "@refmcp/core/run";
+import { allInstalled } from "../catalog.ts";
+import { entryOf, entryPath, fileText, restartOf } from "../hosts/entry.ts";
+import { HOST_NAMES, type Host, type HostEntry } from "../hosts/hosts.ts";
+import { allOptions } from "../options.ts";
+import { countTools, startOf } from "./check.ts";
+import {
+  type ConfigFile,
+  entryAt,
+  readConfig,
+  SetupProblem,
+  withEntry,
+  writeConfig,
+} from "./file.ts";
+import { type InstalledHost, installedHosts, type Machine } from "./machine.ts";
+import { Terminal, type TerminalIo } from "./terminal.ts";
+import { changesIn, planUndo, recordFile, remember } from "./undo.ts";
 
-const EXIT = { ok: 0, failed: 1, usage: 2 } as const;
+/** The machine and the terminal that `setup` works with. */
+interface SetupIo extends Machine, TerminalIo {
+  readonly cwd: string;
+  /** The file of `refmcp` that node runs. */
+  readonly bin: string;
+  /** Where the record for `--undo` is kept, in order of preference. */
+  readonly stateDirectories: readonly string[];
+}
+
+const HELP = `Usage: refmcp setup [DIR...] [options] [options of refmcp]
+
+Finds the MCP hosts on this machine, shows the entry for each one's configuration, and writes it when you agree. Where a
+host reports the project that is open, the entry follows it; elsewhere it allows DIR.
+
+Options
+  --host NAME  Only this host, even if it is not found on this machine. (repeatable)
+  --fixed      Allow DIR also where the host reports the open project.
+  --dry-run    Show the changes and write nothing.
+  -y, --yes    Write without asking.
+  --check      Read the entries again, and start what they start.
+  --undo       Remove the entries that setup wrote, or restore those that it replaced.
+
+Other options go into the entries: refmcp setup ~/project --sqlite app.db`;
+const FLAGS = ["--fixed", "--dry-run", "-y", "--yes", "--check", "--undo", "-h", "--help"];
+const NAME = "refmcp";
 
 /**
- * Runs `refmcp setup`: finds the hosts of this machine, shows how their files change, writes them after a yes, and
- * starts each entry as its host does.
+ * Runs `refmcp setup`.
  *
  * @returns the exit code: 1 if something does not work, 2 for an error in the command line
  */
 export async function runSetup(
   argv: readonly string[],
-  given: Partial<SetupIo> = {},
+  changed: Partial<SetupIo> = {},
 ): Promise<number> {
-  const io = processIo(given);
-  const command = parseSetup(argv);
-  if ("error" in command) {
-    io.errors.write(`${command.error}\n`);
-    return EXIT.usage;
-  }
-  if (command.help) {
-    io.output.write(setupHelp(process.stdout.columns));
-    return EXIT.ok;
-  }
-  try {
-    return command.undo ? await undoAll(command, io) : await setUp(command, io);
-  } catch (error) {
-    if (!(error instanceof SetupProblem)) throw error;
-    io.errors.write(`${error.message}\n`);
-    return EXIT.usage;
-  }
+  const io: SetupIo = {
+    input: process.stdin,
+    output: process.stdout,
+    env: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    platform: process.platform,
+    bin: realpathSync(process.argv[1] ?? ""),
+    stateDirectories: stateDirectories("setup"),
+    ...changed,
+  };
+  const setup = new Setup(io, argv);
+  await setup.attempt("", () => setup.run(), 2);
+  setup.close();
+  return setup.exitCode;
 }
 
-/** A host's file, or why it is left alone. */
-type Planned =
-  | PlannedFile
-  | { readonly host: KnownHost; readonly place: KnownPlace; readonly problem: string };
+const does = ({ does = [] }: Host, what: "roots" | "search") => does.includes(what);
 
-async function setUp(command: SetupCommand, io: SetupIo): Promise<number> {
-  const all = knownHosts(io, io.cwd);
-  const scope = command.project ? "project" : "user";
-  const found = all.flatMap((host) => {
-    const isNamed = command.hosts.includes(host.id);
-    if (command.hosts.length > 0 && !isNamed) return [];
-    const place = fileToWrite(host, scope, isNamed);
-    return place === undefined ? [] : [{ host, place }];
-  });
-  if (found.length === 0) {
-    const named = command.hosts.length > 0;
-    const why = named
-      ? `${command.hosts.join(" and ")} has no such file on this system.`
-      : "No MCP host was found.";
-    io.errors.write(`${why} Choose one with --host: ${all.map(({ id }) => id).join(", ")}.\n`);
-    return EXIT.failed;
-  }
-  const planned: Planned[] = [];
-  for (const { host, place } of found) planned.push(await planHost(host, place, command, io));
-  const changed = planned.filter(
-    (one): one is PlannedFile => "after" in one && one.after !== one.file.text,
-  );
-  const [absent] = planned.flatMap((one) =>
-    startsOf(one).flatMap(({ start }) => absentDirectories(start)),
-  );
-  if (absent !== undefined)
-    throw new SetupProblem(
-      `The directory ${absent} does not exist, so nothing was written. Create it, or name another one.`,
-    );
-  for (const one of planned) io.output.write(`${describe(one)}\n`);
-  if (command.dryRun) return EXIT.ok;
-  if (
-    changed.length > 0 &&
-    !(await isAgreed(`Write ${count(changed.length, "file")}?`, command, io))
-  ) {
-    io.output.write("Nothing was written.\n");
-    return command.yes || io.input.isTTY === true ? EXIT.ok : EXIT.usage;
-  }
-  const store = await UndoStore.open(io, true);
-  const written: Planned[] = [];
-  const files = new Set<string>();
-  for (const one of changed) {
-    // Two hosts can have one file, which now has the first one's entry.
-    const now = files.has(one.file.path) ? await planHost(one.host, one.place, command, io) : one;
-    files.add(one.file.path);
-    written.push("after" in now ? await write(now, store, command, io) : now);
-  }
-  written.push(...planned.filter((one) => !changed.some((file) => file === one)));
-  return report(written, command, io);
-}
+class Setup extends Terminal {
+  readonly #io: SetupIo;
+  readonly #flags: readonly string[];
+  /** The names of the hosts to set up; empty for all that are found. */
+  readonly #names: string[] = [];
+  /** The options for the servers. */
+  readonly #words: string[] = [];
 
-async function planHost(
-  host: KnownHost,
-  place: KnownPlace,
-  command: SetupCommand,
-  io: SetupIo,
-): Promise<Planned> {
-  const servers = command.servers.length === 0 ? ["refmcp"] : command.servers;
-  const texts = new Map<string, string>();
-  for (const server of servers)
-    texts.set(server, await io.entryText(server, host.id, command.words));
-  try {
-    return planFile(host, place, texts, [io.bin]);
-  } catch (error) {
-    if (!(error instanceof SetupProblem)) throw error;
-    return { host, place, problem: error.message };
-  }
-}
-
-function describe(planned: Planned): string {
-  const { host, place } = planned;
-  const title = `${host.title}: ${place.file}`;
-  if ("problem" in planned) return `${title}\n  ✗ This file ${planned.problem} It is left alone.\n`;
-  const notes = planned.notes.map((note) => `  ! ${note}\n`).join("");
-  if (planned.after === planned.file.text) return `${title}\n${notes}  Nothing to change.\n`;
-  const before = planned.file.bytes === undefined ? undefined : planned.file.text;
-  return `${title}\n${notes}${renderDiff(host, place.file, before, planned.after)}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-/** Asks at the terminal; without one, only `--yes` agrees. */
-async function isAgreed(
-  question: string,
-  { yes }: SetupCommand,
-  { input, output, errors }: SetupIo,
-): Promise<boolean> {
-  if (yes) return true;
-  if (input.isTTY !== true) {
-    errors.write(
-      "Not a terminal, so nobody can be asked. Add --yes to write, or --dry-run to only look.\n",
-    );
-    return false;
-  }
-  output.write(`${question} [y/N] `);
-  const lines = createInterface({ input });
-  try {
-    for await (const answer of lines) return /^\s*y(?:es)?\s*$/i.test(answer);
-    return false;
-  } finally {
-    lines.close();
-  }
-}
-
-/** Writes a file; if another program has changed it since, the same change of its new content. */
-async function write(
-  planned: PlannedFile,
-  store: UndoStore,
-  command: SetupCommand,
-  io: SetupIo,
-): Promise<Planned> {
-  let current = planned;
-  for (let tries = 1; ; tries++) {
-    const { host, place, file } = current;
-    try {
-      const bytes = bytesOf(current.after, file);
-      await store.remember(current, bytes, missingDirectories(file.path));
-      await writeConfigFile(file, bytes);
-      return current;
-    } catch (error) {
-      if (!(error instanceof SetupProblem)) throw error;
-      if (!(error instanceof ChangedMeanwhile) || tries === 3)
-        return { host, place, problem: error.message };
-      const again = await planHost(host, place, command, io);
-      if (!("after" in again) || !isSameChange(current, again))
-        return { host, place, problem: error.message };
-      current = again;
+  constructor(io: SetupIo, argv: readonly string[]) {
+    super(io, argv.includes("-y") || argv.includes("--yes"));
+    this.#io = io;
+    this.#flags = argv.filter((word) => FLAGS.includes(word));
+    const rest = argv.filter((word) => !FLAGS.includes(word));
+    for (let word = rest.shift(); word !== undefined; word = rest.shift()) {
+      if (!/^--host(?:=|$)/.test(word)) this.#words.push(word);
+      else this.#names.push(...(word.slice("--host=".length) || rest.shift() || "").split(","));
     }
   }
-}
 
-/** Whether the user has agreed to this change already. */
-function isSameChange(seen: PlannedFile, now: PlannedFile): boolean {
-  return JSON.stringify(seen.changes) === JSON.stringify(now.changes);
-}
-
-/** What a host's file starts for the entries of this set-up. */
-function startsOf(planned: Planned): { name: string; start: EntryStart }[] {
-  if ("problem" in planned) return [];
-  const { host, after, names } = planned;
-  const data = FORMATS[host.format].parse(after);
-  return names.flatMap((name) => {
-    const start = startOfEntry(entryAt(data, entryPath(host, name)) ?? {});
-    return start === undefined ? [] : [{ name, start }];
-  });
-}
-
-/** Starts what the hosts start, each different entry once, since only a host can tell whether it accepts its file. */
-async function report(
-  planned: readonly Planned[],
-  { project }: SetupCommand,
-  io: SetupIo,
-): Promise<number> {
-  const groups = new Map<string, { name: string; start: EntryStart; hosts: KnownHost[] }>();
-  let hasFailed = false;
-  for (const one of planned) {
-    if ("problem" in one) {
-      hasFailed = true;
-      io.output.write(`✗ ${one.host.title}: ${one.place.file} ${one.problem}\n`);
-      continue;
-    }
-    hasFailed ||= one.names.length === 0;
-    for (const { name, start } of startsOf(one)) {
-      const key = JSON.stringify([name, start]);
-      const group = groups.get(key) ?? { name, start, hosts: [] };
-      group.hosts.push(one.host);
-      groups.set(key, group);
-    }
-  }
-  for (const { name, start, hosts } of groups.values()) {
-    const result = await startAsHost(start, io, project ? io.cwd : undefined);
-    hasFailed ||= !result.ok;
-    const titles = hosts.map(({ title }) => title).join(", ");
-    io.output.write(
-      result.ok
-        ? `✓ ${name} starts and has ${count(result.tools, "tool")}. Its entry is in the files of these hosts, which were not started:\n`
-        : `✗ ${name} does not start in ${titles}: ${result.cause}\n`,
-    );
-    if (!result.ok) continue;
-    if (result.warning !== undefined) io.output.write(`  ! ${result.warning}\n`);
-    for (const { title, restart } of hosts) io.output.write(`  ${title}: ${restart}\n`);
-  }
-  return hasFailed ? EXIT.failed : EXIT.ok;
-}
-
-async function undoAll(command: SetupCommand, io: SetupIo): Promise<number> {
-  const store = await UndoStore.open(io, false);
-  const hosts: readonly HostName[] = command.hosts;
-  const records = store.records().filter(({ host }) => hosts.length === 0 || hosts.includes(host));
-  const known = new Map(knownHosts(io, io.cwd).map((host) => [host.id, host]));
-  let hasFailed = false;
-  const plans = records.flatMap((record) => {
-    const host = known.get(record.host);
-    try {
-      const plan = planUndo(record);
-      if (plan === undefined || host === undefined) {
-        if (!command.dryRun) store.forget(record);
-        return [];
-      }
-      const after = plan.after === undefined ? undefined : new TextDecoder().decode(plan.after);
-      io.output.write(
-        `${host.title}: ${record.file}\n${renderDiff(host, record.file, plan.file.text, after)}\n`,
+  /** @throws {SetupProblem} for an error in the command line */
+  async run(): Promise<void> {
+    if (this.#flags.some((flag) => /^--?h/.test(flag))) return this.write(HELP);
+    const mistake = unknownNames("--host", "host", this.#names, HOST_NAMES, "docs/hosts.md");
+    if (mistake !== undefined) throw new SetupProblem(mistake);
+    if (this.#flags.includes("--undo")) return this.#undo();
+    const hosts = installedHosts(this.#names, this.#io);
+    if (hosts.length === 0)
+      throw new SetupProblem(
+        `No host was found. Choose with --host: ${HOST_NAMES.slice(0, -1).join(", ")}. For any other, refmcp --print-config json prints an entry.`,
       );
-      return [{ host, plan }];
-    } catch (error) {
-      if (!(error instanceof SetupProblem)) throw error;
-      hasFailed = true;
-      io.output.write(`✗ ${record.file} ${error.message} It is left alone.\n`);
-      return [];
-    }
-  });
-  if (plans.length === 0) {
-    io.output.write("Nothing to undo.\n");
-    return hasFailed ? EXIT.failed : EXIT.ok;
+    return this.#flags.includes("--check") ? this.#check(hosts) : this.#setUp(hosts);
   }
-  if (command.dryRun) return EXIT.ok;
-  if (!(await isAgreed(`Restore ${count(plans.length, "file")}?`, command, io))) return EXIT.usage;
-  for (const { host, plan } of plans) {
-    try {
-      await undo(plan);
-      store.forget(plan.record);
-      io.output.write(`✓ ${host.title}: ${plan.record.file} is restored. ${host.restart}\n`);
-    } catch (error) {
-      if (!(error instanceof SetupProblem)) throw error;
-      hasFailed = true;
-      io.output.write(`✗ ${host.title}: ${plan.record.file} ${error.message}\n`);
+
+  /** Reads the options for the servers as the program itself does, and asks for what is missing. */
+  async settings(hosts: readonly InstalledHost[]) {
+    const { env, cwd, home } = this.#io;
+    const argv = this.#words;
+    const all = allOptions(await allInstalled(argv, env));
+    const read = parseOptions(all.server, all.table, { argv, env, cwd, home });
+    if (!read.ok) throw new SetupProblem(read.message);
+    const carried = carryOptions(all.server, all.table, read, process.platform);
+    let directories = [read.values.directories ?? []].flat().map(String);
+    const titles = (what: "roots" | "search", has: boolean) =>
+      hosts.flatMap(({ host }) => (does(host, what) === has ? host.title : [])).join(", ");
+    const [following, others] = [titles("roots", true), titles("roots", false)];
+    const listing = titles("search", false);
+    let isFixed = this.#flags.includes("--fixed");
+    let findsTools = read.values.findTools === true;
+    if (this.canAsk && directories.length > 0 && following !== "" && !isFixed) {
+      const question = `Allow the open project (p), or ${directories.join(", ")} (d), in ${following}? [p]`;
+      isFixed = /^d/i.test(await this.ask(question));
     }
+    if (this.canAsk && directories.length === 0 && others !== "") {
+      const question = `${others} cannot tell which project is open. Which folder may they use? (empty: leave them out)`;
+      const answer = (await this.ask(question)).replace(/^~(?=[\\/]|$)/, home);
+      if (answer !== "") directories = [resolve(cwd, answer)];
+    }
+    const question = `In ${listing}, every tool is in the model's context. List only find_tools and call_tool there? What you allow once for call_tool is then allowed for every tool.`;
+    if (this.canAsk && listing !== "" && !findsTools) findsTools = await this.agrees(question);
+    const absent = directories.find((directory) => !existsSync(directory));
+    if (absent !== undefined)
+      throw new SetupProblem(`The directory ${absent} does not exist, so nothing was written.`);
+    const isOwn = (word: string) => !directories.includes(word) && word !== "--find-tools";
+    return { directories, isFixed, findsTools, ...carried, args: carried.args.filter(isOwn) };
   }
-  return hasFailed ? EXIT.failed : EXIT.ok;
+
+  async #setUp(hosts: readonly InstalledHost[]): Promise<void> {
+    const settings = await this.settings(hosts);
+    const plans: Plan[] = [];
+    for (const installed of hosts) {
+      const { host, file } = installed;
+      const subject = `${host.title}: ${file}`;
+      const plan = await this.attempt(subject, () => planOf(installed, settings, this.#io));
+      if (plan === undefined) continue;
+      const entry = JSON.stringify(plan.entry);
+      const pasted = fileText(host, NAME, plan.entry);
+      if (host.format === "yaml") this.write(`${subject}\n  Paste this there:\n${pasted}`);
+      else if (plan.text === plan.config.text) this.write(`${subject}\n  has this entry: ${entry}`);
+      else {
+        this.write(`${subject}\n  + ${plan.path.join(".")} ${entry}`);
+        plans.push(plan);
+      }
+    }
+    if (plans.length === 0 || this.#flags.includes("--dry-run")) return;
+    if (!(await this.mayWrite(`Write these entries (${plans.length})?`))) return;
+    const record = await recordFile(this.#io.stateDirectories);
+    const written: Plan[] = [];
+    for (const plan of plans)
+      await this.attempt(`${plan.host.title}: ${plan.file}`, async () => {
+        await write(plan, record, this.#io);
+        written.push(plan);
+      });
+    if (written.length > 0) await this.#check(written);
+  }
+
+  /** Reads the entries of hosts again, and starts each different one once. */
+  async #check(hosts: readonly InstalledHost[]): Promise<void> {
+    const starts = new Map<string, Promise<number>>();
+    for (const { host, file } of hosts) {
+      const subject = `${host.title}: ${file}`;
+      await this.attempt(subject, async () => {
+        const entry = entryAt(readConfig(file, host.format).data, entryPath(host, NAME));
+        if (entry === undefined) return;
+        const start = startOf(entry);
+        const key = JSON.stringify(start);
+        const starting = starts.get(key) ?? countTools(start, this.#io);
+        starts.set(key, starting);
+        const found = `has the entry, which starts and lists ${await starting} tools.`;
+        this.write(`✓ ${subject} ${found}\n  ${restartOf(host)}`);
+      });
+    }
+    if (starts.size > 0) return this.write("The hosts themselves were not started.");
+    throw new SetupProblem("No host has an entry of refmcp. Add one with refmcp setup.");
+  }
+
+  async #undo(): Promise<void> {
+    const record = await recordFile(this.#io.stateDirectories);
+    const plans: { file: string; config: ConfigFile; text: string }[] = [];
+    for (const [file, change] of Object.entries(changesIn(record))) {
+      if (this.#names.length > 0 && !this.#names.includes(change.host)) continue;
+      const plan = await this.attempt(file, () => planUndo(file, change));
+      if (plan === undefined) continue;
+      plans.push({ file, ...plan });
+      const what = change.before === null ? "-" : "restore";
+      this.write(`${file}\n  ${what} ${change.path.join(".")}`);
+    }
+    if (plans.length === 0) return this.write("Nothing to undo.");
+    if (this.#flags.includes("--dry-run") || !(await this.mayWrite("Undo this?"))) return;
+    for (const { file, config, text } of plans)
+      await this.attempt(file, async () => {
+        await writeConfig(config, text, false);
+        await remember(record, file);
+        this.write(`✓ ${file}`);
+      });
+  }
+}
+
+type Settings = Awaited<ReturnType<Setup["settings"]>>;
+type Plan = ReturnType<typeof planOf>;
+
+/** The change of a host's file. @throws {SetupProblem} */
+function planOf(installed: InstalledHost, settings: Settings, { bin }: SetupIo) {
+  const { host, file } = installed;
+  const follows = does(host, "roots") && !settings.isFixed;
+  const directories = follows ? [] : settings.directories;
+  if (!follows && directories.length === 0)
+    throw new SetupProblem(
+      "is left out, because the host does not report the open project: name a folder, DIR.",
+    );
+  const finding = settings.findsTools && !does(host, "search") ? ["--find-tools"] : [];
+  const args = [bin, ...directories, ...settings.args, ...finding];
+  const start = { command: process.execPath, args };
+  const fresh = entryOf(host, { name: NAME, start, env: settings.env });
+  const path = entryPath(host, NAME);
+  const config = readConfig(file, host.format);
+  const before = entryAt(config.data, path);
+  if (before !== undefined && !isOurs(before, bin))
+    throw new SetupProblem(`has another program as ${path.join(".")}, which stays.`);
+  const entry = merged(before ?? {}, fresh);
+  const isDone = host.format === "yaml" || isDeepStrictEqual(entry, before);
+  const text = isDone ? config.text : withEntry(config, host.format, path, entry);
+  return { ...installed, path, entry, config, before: before ?? null, text };
+}
+
+/** Whether an entry starts refmcp. */
+function isOurs(entry: HostEntry, bin: string): boolean {
+  const own = /(?:^|[\\/])refmcp(?:@[\w.^~-]+|\.cmd|[\\/](?:.*[\\/])?dist[\\/]bin\.js)?$/;
+  return startOf(entry)
+    .words.slice(0, 6)
+    .some((word) => word === bin || own.test(word));
+}
+
+/** The new entry with what the user added to the old one: approved tools, and variables. */
+function merged(old: HostEntry, fresh: HostEntry): HostEntry {
+  const variables = ["env", "envs", "environment"].filter((key) => key in old);
+  const both = variables.map((key) => [key, { ...Object(fresh[key]), ...Object(old[key]) }]);
+  return { ...old, ...fresh, ...Object.fromEntries(both) };
+}
+
+/** Adds an entry by the host's own command where that is better, or in the file. */
+async function write(plan: Plan, record: string, { env, home }: SetupIo): Promise<void> {
+  const { id, host, file, path, entry, config, before, text } = plan;
+  await remember(record, file, { host: id, path, before, after: entry });
+  const words = host.isRun === true && before === null ? host.adds?.(NAME, entry) : undefined;
+  const [program = "", ...args] = words ?? [];
+  const isIn = (folder: string) => existsSync(join(folder, program));
+  if (program !== "" && env.PATH?.split(delimiter).some(isIn) === true) {
+    const options = { env: { ...env }, cwd: home, timeout: 20_000 };
+    await promisify(execFile)(program, args, options).catch(() => undefined);
+    if (entryAt(readConfig(file, host.format).data, path) !== undefined) return;
+  }
+  await writeConfig(config, text, before === null);
 }

@@ -1,49 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Page } from "../database.ts";
-import { encodeRow, type Format, rowsText, rowWriter } from "./formats.ts";
+import { encodeRow, rowWriter } from "./formats.ts";
 import { readPage } from "./results.ts";
 
-describe("cells", () => {
-  it("keep every value exactly, and truncate long text between characters", () => {
-    const cut = { count: 0 };
-    const row = [2n ** 63n, 5n, Number.NaN, -0, null, Buffer.from("ab"), { a: 1 }, "é".repeat(50)];
-    expect(encodeRow(row, 64, cut)).toEqual([
-      "9223372036854775808",
-      5,
-      "NaN",
-      "-0",
-      null,
-      { $blob: 2, base64: "YWI=" },
-      { a: 1 },
-      `${"é".repeat(32)}… (64 of 100 bytes)`,
-    ]);
-    expect(cut.count).toBe(1);
-    expect(encodeRow([Buffer.alloc(2_000)], 64, cut)).toEqual([{ $blob: 2_000 }]);
-  });
-});
-
 describe("formats", () => {
-  const columns = [
-    { name: "a", type: "" },
-    { name: "a", type: "" },
-  ];
-  const answer = (format: Format, ...rows: unknown[][]) => {
-    const pieces = rows.map((row) => rowWriter(format, 64)(row, { count: 0 }));
-    return JSON.parse(`{${rowsText(format, columns, pieces)}}`);
-  };
-
-  it("keep values in their cells", () => {
-    expect(answer("rows", [1, 2], ["a", null])).toEqual({
-      rows: [
-        [1, 2],
-        ["a", null],
-      ],
-    });
-    expect(answer("csv", ['x"y', null], ["\r\n", "\\"])).toEqual({
-      text: 'a,a\n"x""y",\n"\r\n",\\\n',
-    });
-  });
-
   it.each([
     [null, undefined, true, false],
     [0, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 5e-324, 1e300],

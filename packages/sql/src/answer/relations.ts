@@ -78,7 +78,7 @@ export interface TablesAsked {
 }
 
 export interface TablesAnswer {
-  readonly tables?: { table: string; type: string; columns: unknown[]; [fact: string]: unknown }[];
+  readonly tables?: { table: string; type: string; columns?: unknown[]; [fact: string]: unknown }[];
   /** By schema and type. */
   readonly names?: Record<string, Record<string, string[]>>;
   readonly next_cursor?: string | undefined;
@@ -125,6 +125,8 @@ export async function describeTables(
     const shown = wanted.slice(0, Math.min(limit, fits));
     return { names: grouped(shown), ...next(shown.at(-1), shown.length < wanted.length) };
   }
+  // Views repeat columns of tables: in an overview, their names are enough.
+  const isOverview = part === "" && column === "" && detail === "concise";
   const tables: NonNullable<TablesAnswer["tables"]> = [];
   const places: Relation[] = [];
   const atOnce = detail === "full" ? 1 : AT_ONCE;
@@ -137,6 +139,8 @@ export async function describeTables(
       const short = summary(relation, facts[index] ?? { columns: [] }, column);
       if (column !== "" && short.columns.length === 0) continue;
       if (detail === "full") tables.push(bounded(await database.describe(relation, work), space));
+      else if (isOverview && relation.type.endsWith("view"))
+        tables.push({ table: short.table, type: short.type });
       else tables.push(short);
       places.push(relation);
     }

@@ -4,9 +4,6 @@ import { describedValues, listedIn, looksConfidential, valueList, valuesText } f
 it("finds the list in a condition that allows nothing else", () => {
   const lists: [string, string[]][] = [
     ["status IN ('open', 'it''s', '(x)')", ["'open'", "'it''s'", "'(x)'"]],
-    ["\"Status\" in('a','b')", ["'a'", "'b'"]],
-    ["status IN ( 'a' , 'b' )", ["'a'", "'b'"]],
-    ["n = ANY (ARRAY[1, 2, -3])", ["1", "2", "-3"]],
     ["n = ANY (ARRAY['-1'::integer, 2])", ["'-1'", "2"]],
     [
       "status::text = ANY (ARRAY['a'::character varying, 'b, c'::character varying]::text[])",
@@ -18,10 +15,8 @@ it("finds the list in a condition that allows nothing else", () => {
   for (const other of [
     "lower(status) IN ('a', 'b')",
     "status NOT IN ('a')",
-    "status IN ('a') OR n > 1",
     "status IN ('a', other)",
     "status <> ALL (ARRAY['a'::text])",
-    "n > 1",
   ])
     expect(listedIn(other), other).toBeUndefined();
 });

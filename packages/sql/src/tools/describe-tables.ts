@@ -10,7 +10,7 @@ export const describeTool = (kind: Kind) =>
     name: kind.names.describe,
     title: "Describe tables",
     description:
-      "Get columns, types and keys of all tables, or of those with a matching name or column; with table, everything about one. (…) after a type: allowed values; seen: some values in rows; rows are estimates.",
+      "Get columns, types and keys of all tables, or of those with a matching name or column; with table, everything about one. Views without match or column: only names. (…) after a type: allowed values; seen: some values in rows; rows are estimates.",
     effect: "read",
     openWorld: false,
     aliases: kind.aliases.describe ?? [],
@@ -37,7 +37,11 @@ export const describeTool = (kind: Kind) =>
     output: z.object({
       tables: z
         .array(
-          z.looseObject({ table: z.string(), type: z.string(), columns: z.array(z.unknown()) }),
+          z.looseObject({
+            table: z.string(),
+            type: z.string(),
+            columns: z.array(z.unknown()).optional(),
+          }),
         )
         .optional(),
       /** By schema and type. */

@@ -9,7 +9,7 @@ export const undoChangeTool = (kind: Kind) =>
     name: kind.names.undoChange,
     title: "Undo change",
     description:
-      "Restore the rows of a recorded change, in one transaction. If a row was changed since, nothing is changed and the error names it. The undo can be undone too, unless its note says otherwise.",
+      "Restore the rows of a recorded change, in one transaction. If a row was changed since, nothing is changed and the error names it. The undo can be undone too.",
     effect: "change",
     openWorld: false,
     needs: "allowWrite",

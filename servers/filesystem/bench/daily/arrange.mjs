@@ -14,6 +14,7 @@ import {
   monthOf,
   moveAll,
   officialDuplicates,
+  ownDuplicates,
   PAPERS,
   PROJECTS,
   readAll,
@@ -51,8 +52,8 @@ export const arranging = [
     ],
     async ours(agent) {
       const plan = {
-        source: agent.at(CAMERA, "IMG_(????)(??)*.jpg"),
-        destination: agent.at(CAMERA, "$1-$2/$0"),
+        source: agent.at(CAMERA, "IMG_??????*.jpg"),
+        destination: agent.at(CAMERA, "$1$2$3$4-$5$6/$0"),
       };
       await agent.call("move_file", { ...plan, dryRun: true });
       return agent.call("move_file", plan);
@@ -234,7 +235,7 @@ export const arranging = [
       "mkdir duplicates; find . -maxdepth 1 -type f -exec sha256sum {} + | sort | awk 'seen[$1]++{print substr($0,67)}' | while IFS= read -r f; do mv -n \"$f\" duplicates/; done; ls duplicates",
     ],
     async ours(agent) {
-      const doubled = await officialDuplicates(agent);
+      const doubled = await ownDuplicates(agent);
       const moves = doubled.map(([name = ""]) => ({
         source: join("Downloads", name),
         destination: join("Downloads/duplicates", name),
@@ -311,8 +312,10 @@ export const arranging = [
         limit: 1000,
       });
       const folders = [...text.matchAll(/PROJECT .*(?=\/$)/gm)].map(([folder]) => folder);
-      const paths = leaves(folders).map((folder) => join("Old/Empty", folder));
-      return agent.call("create_directory", { paths });
+      let made = "";
+      for (const folder of leaves(folders))
+        made = await agent.call("create_directory", { path: join("Old/Empty", folder) });
+      return made;
     },
   },
   {

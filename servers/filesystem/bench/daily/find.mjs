@@ -13,6 +13,7 @@ import {
   OFFICE,
   OLD,
   officialDuplicates,
+  ownDuplicates,
   PAPERS,
   readAll,
   sameLines,
@@ -63,10 +64,12 @@ export const finding = [
         .join("\n");
     },
     commander: ["Downloads", "ls -tr | head -10"],
-    ours: [
-      "search_files",
-      { path: "~/Downloads", pattern: "*", type: "file", sort: "oldest", limit: 10 },
-    ],
+    async ours(agent) {
+      const newest = { pattern: "*", type: "file", sort: "mtime", limit: 1_000 };
+      const text = await agent.pages("search_files", { path: agent.at("Downloads"), ...newest });
+      const lines = text.split("\n").filter((line) => !line.startsWith("["));
+      return lines.slice(-10).join("\n");
+    },
   },
   {
     name: "find pages that have not changed since 2025",
@@ -110,7 +113,10 @@ export const finding = [
     },
     commander: async (agent) =>
       (await agent.sh("", "du -s */ | sort -rn | head -5")).replaceAll(/^\d+\s+/gm, ""),
-    ours: ["get_file_info", { path: "~" }],
+    ours: async (agent) =>
+      /^largest_folders: (.*)/m.exec(
+        await agent.call("get_file_info", { path: agent.at("") }),
+      )?.[1],
   },
   {
     name: "find the 40 duplicates in the downloads",
@@ -120,7 +126,7 @@ export const finding = [
       "Downloads",
       "find . -type f -exec sha256sum {} + | sort | uniq -w64 -D | cut -c69-",
     ],
-    ours: async (agent) => (await officialDuplicates(agent)).flat().join("\n"),
+    ours: async (agent) => (await ownDuplicates(agent)).flat().join("\n"),
   },
   {
     name: "count files and folders of a backup",

@@ -171,6 +171,28 @@ export async function officialDuplicates(agent) {
   return [...byText.values()].filter((group) => group.length > 1);
 }
 
+/** The same with our server, whose sizes and hashes are exact. @param {Agent} agent */
+export async function ownDuplicates(agent) {
+  const folder = { path: agent.at("Downloads"), limit: 1_000 };
+  const text = await agent.pages("list_directory_with_sizes", folder);
+  /** @type {Map<string, string[]>} */
+  const bySize = new Map();
+  for (const [, size = "", name = ""] of text.matchAll(/^\[FILE\] (\d+) \S+ (.*)$/gm))
+    bySize.set(size, [...(bySize.get(size) ?? []), name]);
+  const doubtful = [...bySize.values()].filter((group) => group.length > 1).flat();
+  /** @type {Map<string, string[]>} */
+  const byHash = new Map();
+  for (const name of doubtful) {
+    const info = await agent.call("get_file_info", { path: agent.at("Downloads", name) });
+    const hash = /^hash: (.*)$/m.exec(info)?.[1] ?? name;
+    byHash.set(hash, [...(byHash.get(hash) ?? []), name]);
+  }
+  return [...byHash.values()].filter((group) => group.length > 1);
+}
+
+/** The text that our server has read, without its own last line. @param {string} answer */
+export const withoutFacts = (answer) => answer.slice(0, answer.lastIndexOf("\n["));
+
 /** One solution for several servers. @param {string[]} whom @param {import("./world.mjs").Solve} solve */
 export function each(whom, solve) {
   return Object.fromEntries(whom.map((who) => [who, solve]));

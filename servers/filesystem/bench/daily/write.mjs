@@ -10,6 +10,7 @@ import {
   STUDENTS,
   sameLines,
   TEXTS,
+  withoutFacts,
   write,
 } from "./model.mjs";
 
@@ -40,8 +41,8 @@ export const writing = [
     async ours(agent) {
       for (const i of [0, 1, 2]) {
         const range = { offset: 600 * i + 1, limit: 600 };
-        const text = await agent.call("read_text_file", { path: agent.at(NOVEL), ...range });
-        await write(agent, `${TEXTS}/part ${i + 1}.txt`, text);
+        const answer = await agent.call("read_text_file", { path: agent.at(NOVEL), ...range });
+        await write(agent, `${TEXTS}/part ${i + 1}.txt`, withoutFacts(answer));
       }
     },
   },
@@ -62,8 +63,8 @@ export const writing = [
     commander: [TEXTS, "sed -n 1000,1200p novel.txt > passage.txt"],
     async ours(agent) {
       const range = { offset: 1_000, limit: 201 };
-      const text = await agent.call("read_text_file", { path: agent.at(NOVEL), ...range });
-      await write(agent, `${TEXTS}/passage.txt`, text);
+      const answer = await agent.call("read_text_file", { path: agent.at(NOVEL), ...range });
+      await write(agent, `${TEXTS}/passage.txt`, withoutFacts(answer));
     },
   },
   {

@@ -1,7 +1,7 @@
 import { type PathGuard, stateDirectories } from "@refmcp/boundary";
 import { Locks } from "./change/locks.ts";
-import { Store } from "./change/store.ts";
 import { Documents } from "./read/documents.ts";
+import { Store } from "./store/store.ts";
 import { Threads } from "./threads/thread-pool.ts";
 import { Watchers } from "./watch.ts";
 

@@ -8,7 +8,7 @@ import { directoryAt, placeOf, withFile } from "./open-path.ts";
 /** Maximum files and directories watched at once, since each uses a system handle. */
 export const MAX_WATCHED = 256;
 /** Events within this time, in milliseconds, are merged. */
-export const QUIET_MS = 100;
+const QUIET_MS = 100;
 const POLL_MS = 1_000;
 
 /**

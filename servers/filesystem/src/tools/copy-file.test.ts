@@ -1,24 +1,8 @@
-import { symlink } from "node:fs/promises";
 import { fakeCall } from "@refmcp/testing";
 import { expect, it } from "vitest";
 import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import copyFile from "./copy-file.ts";
-
-it("copies a file, and a directory with a list of skipped entries", async () => {
-  const { files, at, put, read } = await scratch();
-  await put("dir/a", "a");
-  await symlink("/etc/passwd", at("dir/out"));
-  const file = await use(copyFile, files, { source: "dir/a", destination: "b" });
-  expect(file).toMatch(
-    new RegExp(
-      `^Copied "${at("dir/a")}" to "${at("b")}": 1 file \\(1 B\\)\\. Change \\w+-\\w+\\.$`,
-    ),
-  );
-  const directory = await use(copyFile, files, { source: "dir", destination: "copy" });
-  expect(directory).toMatch(/: 1 file \(1 B\)\. Skipped, .*\/out"\. Change \w+-\w+\.$/);
-  expect(await read("copy/a")).toBe("a");
-});
 
 it("asks before replacing a file if nothing is kept, and reports progress", async () => {
   const { files, put, read } = await scratch({ journalDays: 0 });

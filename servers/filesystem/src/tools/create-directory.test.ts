@@ -5,16 +5,6 @@ import { use } from "../../test/use.ts";
 import createDirectory from "./create-directory.ts";
 import undoChange from "./undo-change.ts";
 
-it("creates missing directories and lists them", async () => {
-  const { files, at } = await scratch();
-  const first = String(await use(createDirectory, files, { path: "a/b" }));
-  expect(first).toMatch(
-    new RegExp(`^Created "${at("a")}", "${at("a/b")}"\\. Change \\w+-\\w+\\.$`),
-  );
-  const second = await use(createDirectory, files, { path: "a/b" });
-  expect(second).toBe(`"${at("a/b")}" already exists.`);
-});
-
 it("creates parents as one change, which one undo removes", async () => {
   const { files, list, at } = await scratch();
   const answer = String(await use(createDirectory, files, { path: "a/b/c" }));

@@ -4,7 +4,7 @@ import { tool } from "../context.ts";
 import { changeAnswer, confirmLoss, deletionText, namedList } from "../files/change/answer.ts";
 import { planDeletion } from "../files/change/plan.ts";
 import { run } from "../files/change/run.ts";
-import { describe, entriesOf } from "../files/change/state.ts";
+import { describe, entriesOf } from "../files/store/state.ts";
 
 export default tool({
   name: "delete_file",

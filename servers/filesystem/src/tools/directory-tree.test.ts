@@ -29,3 +29,22 @@ it("draws a tree to a depth, without excluded and ignored entries", async () => 
     "  dist/\n    x\n",
   );
 });
+
+it("names cannot forge a line or mark", async () => {
+  const shown = {
+    "a\n  forged∕": '"a\\n  forged∕"',
+    "+9 more": '"+9 more"',
+    "[0 entries shown.]": '"[0 entries shown.]"',
+    "link@": '"link@"',
+    " space": '" space"',
+    'quote"d': 'quote"d',
+    '"quoted"': '"\\"quoted\\""',
+    "esc\u001b[2J": '"esc\\u{1b}[2J"',
+    "rtl\u202efdp": '"rtl\\u{202e}fdp"',
+  };
+  const { files, root, put } = await scratch();
+  for (const name of Object.keys(shown)) await put(name, "");
+  const lines = String(await use(directoryTree, files, { path: root })).split("\n");
+  const expected = Object.values(shown).map((name) => `  ${name}`);
+  expect(lines.slice(1, -1).sort()).toEqual(expected.sort());
+});

@@ -1,12 +1,16 @@
 import { expect, it, onTestFinished } from "vitest";
-import { scratch } from "../../test/scratch.ts";
-import { use } from "../../test/use.ts";
+import type * as z from "zod";
+import { type Scratch, scratch } from "../../test/scratch.ts";
+import { texts, use } from "../../test/use.ts";
 import editFile from "./edit-file.ts";
+
+const edited = async (files: Scratch["files"], args: z.input<typeof editFile.input>) =>
+  texts(await use(editFile, files, args)).join("");
 
 it("edits and returns the diff, counts and how to undo it", async () => {
   const { files, at, put, read } = await scratch();
   await put("a.txt", "one\ntwo\n");
-  const answer = await use(editFile, files, {
+  const answer = await edited(files, {
     path: "a.txt",
     edits: [{ oldText: "two", newText: "2" }],
   });
@@ -25,7 +29,7 @@ it("changes nothing with dryRun, and keeps a large diff within the budget", asyn
   await put("a.txt", content);
   const edits = [{ oldText: "word", newText: "changed" }];
   const answer = String(
-    await use(editFile, files, { path: "a.txt", edits, dryRun: true, replace_all: true }),
+    await edited(files, { path: "a.txt", edits, dryRun: true, replace_all: true }),
   );
   expect(answer.length).toBeLessThanOrEqual(20_000);
   expect(answer).toMatch(
@@ -41,12 +45,12 @@ it("edits every file that matches a glob, after a preview, all or none", async (
     await put(name, `old("${name}");\r\n`);
   await put("e.ts", "nothing here\n");
   const request = { path: ".", glob: "*.ts", edits: [{ oldText: "old(", newText: "brandNew(" }] };
-  const preview = String(await use(editFile, files, { ...request, dryRun: true }));
+  const preview = String(await edited(files, { ...request, dryRun: true }));
   expect(preview).toContain('+brandNew("src/b.ts");');
   expect(preview).toMatch(/\n\[Would replace 2 places in 2 files; nothing was changed\.\]$/);
   expect(await read("a.ts")).toBe('old("a.ts");\r\n');
 
-  const done = String(await use(editFile, files, request));
+  const done = String(await edited(files, request));
   expect(done).toMatch(/\n\[Replaced 2 places in 2 files\. Change \w+-\w+\.\]$/);
   expect(done.match(/: 1 line added, 1 removed\.\n/g)).toHaveLength(2);
   expect([await read("a.ts"), await read("src/b.ts")]).toEqual([
@@ -60,9 +64,9 @@ it("edits every file that matches a glob, after a preview, all or none", async (
 
   await put("z.ts", "brandNew( brandNew(\n");
   const again = { ...request, edits: [{ oldText: "brandNew(", newText: "x(" }] };
-  await expect(use(editFile, files, again)).rejects.toThrow(/occurs 2 times in ".*z\.ts"/);
+  await expect(edited(files, again)).rejects.toThrow(/occurs 2 times in ".*z\.ts"/);
   expect(await read("a.ts")).toBe('brandNew("a.ts");\r\n');
-  await expect(use(editFile, files, request)).rejects.toThrow("No file contains oldText");
+  await expect(edited(files, request)).rejects.toThrow("No file contains oldText");
   expect(at("a.ts")).toContain("a.ts");
 });
 
@@ -81,28 +85,26 @@ it("replaces regex matches, with groups, in one file and in many, after a previe
     { oldText: ".*x\\.require.*$", newText: "[$&]" },
   ];
   const request = { path: ".", glob: "*", regex: true, edits };
-  const preview = String(
-    await use(editFile, files, { ...request, dryRun: true, replace_all: true }),
-  );
+  const preview = String(await edited(files, { ...request, dryRun: true, replace_all: true }));
   expect(preview).toMatch(/\n\[Would replace 3 places in 2 files; nothing was changed\.\]$/);
   expect(await read("b.ts")).toBe("x.require('a')\n");
-  await expect(use(editFile, files, request)).rejects.toThrow(
+  await expect(edited(files, request)).rejects.toThrow(
     /occurs 2 times in ".*a\.ts", at lines 1, 2/,
   );
-  await use(editFile, files, { ...request, replace_all: true });
+  await edited(files, { ...request, replace_all: true });
   expect(await read("a.ts")).toBe(
     'import a from "a"; // $ $9\r\nimport b from "b"; // $ $9 // require(\'c\')\r\n',
   );
   expect(await read("b.ts")).toBe("[x.require('a')]\n");
   const one = { path: "c.ts", regex: true, edits: [{ oldText: "(\\w)othing", newText: "$1" }] };
-  expect(String(await use(editFile, files, one))).toContain("Replaced 1 place");
+  expect(String(await edited(files, one))).toContain("Replaced 1 place");
   expect(await read("c.ts")).toBe("n\n");
-  await expect(use(editFile, files, one)).rejects.toThrow(/matches nothing in ".*c\.ts"/);
+  await expect(edited(files, one)).rejects.toThrow(/matches nothing in ".*c\.ts"/);
   await expect(
-    use(editFile, files, { ...request, edits: [{ oldText: "absent\\d", newText: "" }] }),
+    edited(files, { ...request, edits: [{ oldText: "absent\\d", newText: "" }] }),
   ).rejects.toThrow("No file contains oldText");
   await expect(
-    use(editFile, files, { ...one, edits: [{ oldText: "(", newText: "" }] }),
+    edited(files, { ...one, edits: [{ oldText: "(", newText: "" }] }),
   ).rejects.toMatchObject({
     kind: "invalid",
     hint: expect.stringContaining("JavaScript regular expression"),
@@ -126,9 +128,9 @@ it("matches expressions in a thread that can be terminated", async () => {
     signal: controller.signal,
   });
   const ended = expect(running).rejects.toThrow("taken back");
-  expect(
-    await use(editFile, files, { path: "b.txt", edits: [{ oldText: "!", newText: "?" }] }),
-  ).toContain("Replaced 1");
+  expect(await edited(files, { path: "b.txt", edits: [{ oldText: "!", newText: "?" }] })).toContain(
+    "Replaced 1",
+  );
   controller.abort(new Error("taken back"));
   await ended;
   expect(await read("a.txt")).toBe(`${"a".repeat(60)}!`);

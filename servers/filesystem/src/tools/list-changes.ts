@@ -1,7 +1,7 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { cursor, tool } from "../context.ts";
-import { listChanges } from "../files/change/list.ts";
+import { listChanges } from "../files/store/list.ts";
 
 export default tool({
   name: "list_changes",

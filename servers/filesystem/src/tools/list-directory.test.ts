@@ -18,8 +18,3 @@ it("lists entries with types and symlink targets, in pages", async () => {
     `[LINK] out -> ${outside} (outside, or missing)\n[3 entries in ${root}.]`,
   );
 });
-
-it("accepts at most 1,000 entries per page", async () => {
-  const { files } = await scratch();
-  await expect(use(listDirectory, files, { path: ".", limit: 1001 })).rejects.toThrow();
-});

@@ -4,22 +4,6 @@ import { scratch } from "../../test/scratch.ts";
 import { use } from "../../test/use.ts";
 import moveFile from "./move-file.ts";
 
-it("moves, and replaces only on request", async () => {
-  const { files, at, put, read } = await scratch();
-  await put("a", "a");
-  await put("b", "bb");
-  await expect(use(moveFile, files, { source: "a", destination: "b" })).rejects.toMatchObject({
-    kind: "conflict",
-  });
-  const answer = String(
-    await use(moveFile, files, { source: "a", destination: "b", overwrite: true }),
-  );
-  expect(answer.replace(/\w{9}-\w{6}/, "ID")).toBe(
-    `Moved "${at("a")}" to "${at("b")}", replacing 2 B. Change ID.`,
-  );
-  expect(await read("b")).toBe("a");
-});
-
 it("asks before replacing a file if nothing is kept", async () => {
   const { files, put, read } = await scratch({ journalDays: 0 });
   await put("a", "a");

@@ -37,17 +37,3 @@ it("shows an SVG as text", async () => {
   await put("a.svg", svg);
   expect(await use(readMediaFile, files, { path: "a.svg" })).toBe(svg);
 });
-
-it("knows files by their content, and returns links to others", async () => {
-  const { files, put } = await scratch();
-  const wav = Buffer.concat([Buffer.from("RIFF\x24\x00\x00\x00WAVEfmt "), Buffer.alloc(28)]);
-  await put("sound", wav);
-  expect(await use(readMediaFile, files, { path: "sound" })).toMatchObject([
-    { type: "audio", mimeType: "audio/wav" },
-  ]);
-  await put("x.bin", Buffer.alloc(100));
-  expect(await use(readMediaFile, files, { path: "x.bin" })).toMatchObject([
-    { type: "resource_link", mimeType: "application/octet-stream" },
-    { text: expect.stringContaining("neither image nor audio") },
-  ]);
-});

@@ -39,14 +39,3 @@ it("asks before a loss that cannot be undone, and keeps the file without confirm
   expect(agreed).toContain("Cannot be undone: nothing is kept (--journal-days 0).");
   expect(await read("a.txt")).toBe("new");
 });
-
-it("refuses if the file does not match the hash", async () => {
-  const { files, put, read } = await scratch();
-  await put("a.txt", "old\n");
-  for (const expected_hash of ["latest", "", "0123456789abcdef"]) {
-    await expect(
-      use(writeFile, files, { path: "a.txt", content: "new", expected_hash }),
-    ).rejects.toMatchObject({ kind: "conflict" });
-  }
-  expect(await read("a.txt")).toBe("old\n");
-});

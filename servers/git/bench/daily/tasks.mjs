@@ -19,7 +19,6 @@ import { promisify } from "node:util";
 
 export const START = "v2.50.0";
 const FILE = "builtin/stash.c";
-const BROKEN = "5acfacc2a125912c2172467fdaa0ef1f5ad6fb82";
 
 /** The repository of one task. */
 export class World {
@@ -221,11 +220,6 @@ export const tasks = [
     cyanheads: [["git_branch", { mode: "list", all: true }]],
     ours: [["git_branch", { branch_type: "all" }]],
     check: (_, read) => ["main", "origin/next", "origin/seen"].every((name) => read.includes(name)),
-  },
-  {
-    name: "the release that a commit came with",
-    ours: [["git_list_refs", { kind: "tags", revision: BROKEN }]],
-    check: (_, read) => read.includes("v2.50.0"),
   },
   {
     name: "find a commit that was reset away, and get it back",

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { clip, oneLine } from "@refmcp/boundary/answer";
-import type { Locator } from "playwright";
+import type { Frame, Locator, Page } from "playwright";
 import { failure } from "./errors.ts";
 import { quoted, spaced } from "./text.ts";
 
@@ -21,6 +21,9 @@ export const playwright = (): typeof import("playwright") => require("playwright
 /** Its `expect`, loaded by itself: while the browser starts. */
 export const expectation = (): typeof import("playwright/test").expect =>
   require("playwright/test").expect;
+
+/** The frames with a document: for that of one that is blocked or not there yet, Playwright waits without end. */
+export const framesOf = (page: Page): Frame[] => page.frames().filter((one) => one.url() !== "");
 
 /** Untrusted text on one line, short. */
 export const shown = (text: string, max = 160): string => {

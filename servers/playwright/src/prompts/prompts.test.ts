@@ -35,14 +35,4 @@ describe("skills", () => {
     expect(named).not.toEqual([]);
     for (const name of named) expect(known).toContain(name);
   });
-
-  it("plan-tests goes from exploration to specs", () => {
-    const text = read("plan-tests");
-    expect(new Set(text.match(/pw_\w+/g)).size).toBeGreaterThanOrEqual(5);
-    expect(text).toContain("pw://help/assertions");
-  });
-
-  it("check-a-page names the checks of accessibility", () => {
-    expect(read("check-a-page")).toContain("no a11y violations");
-  });
 });

@@ -1,7 +1,5 @@
-import type { Era } from "@refmcp/testing";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "../../../../vitest.long.ts";
 import { page, type Site } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
@@ -10,7 +8,7 @@ beforeAll(async () => {
   web = await site({ "/": page("<h1>Docs</h1>") });
 });
 
-describe.each<Era>(rowsOf(["modern", "legacy"], 1))("resources, %s era", (era) => {
+describe("resources", () => {
   let talk: Session;
   let runId: string;
   const changes: string[] = [];
@@ -26,12 +24,12 @@ describe.each<Era>(rowsOf(["modern", "legacy"], 1))("resources, %s era", (era) =
   };
 
   beforeAll(async () => {
-    talk = await session({ era });
+    talk = await session();
     const { client } = talk.connected;
     client.setNotificationHandler("notifications/resources/list_changed", ({ method }) => {
       changes.push(method);
     });
-    if (era === "modern") await client.listen({ resourcesListChanged: true });
+    await client.listen({ resourcesListChanged: true });
     const run = await talk.good("pw_run_test", {
       url: web.url,
       assertions: ["h1 is 'x' within 1ms"],
@@ -79,12 +77,6 @@ describe.each<Era>(rowsOf(["modern", "legacy"], 1))("resources, %s era", (era) =
     await expect(read(uri.replace("RUN", runId))).rejects.toThrow(
       /no run|no artifact|not found|no resource/i,
     );
-  });
-
-  it("contain the language", async () => {
-    const help = await textOf("pw://help/assertions");
-    expect(help).toContain("no console errors");
-    expect(help).toContain("# Steps");
   });
 
   it("are readable by the answer's link, unlike any other file", async () => {

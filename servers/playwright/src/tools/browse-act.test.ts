@@ -80,34 +80,4 @@ describe("pw_browse_act", () => {
     });
     await close("checked");
   });
-
-  it("returns targets that work unchanged in steps, up to the limit, if there is nothing to do", async () => {
-    await open("targets");
-    const look = (more: object = {}) => talk.good("pw_browse_act", { session: "targets", ...more });
-    const { data } = await look();
-    const targets = Array.isArray(data.targets) ? data.targets.map(String) : [];
-    expect(targets).toEqual(
-      expect.arrayContaining(["heading 'Lamps'", "textbox 'Name'", "button 'Add'"]),
-    );
-    const steps = targets.map((target) => `hover ${target}`);
-    expect((await act("targets", ...steps)).data.failed_step).toBeUndefined();
-    const few = await look({ limit: 1 });
-    expect(few.data).toMatchObject({ targets: [targets[0]], not_shown: targets.length - 1 });
-    await act("targets", "goto /next");
-    expect((await look()).data.snapshot).not.toContain("Lamps");
-    await close("targets");
-  });
-
-  it("performs calls one after another", async () => {
-    await open("line");
-    const calls = ["one", "two", "three"].map((name) =>
-      act("line", `fill textbox 'Name' with '${name}'`, "click button 'Add'"),
-    );
-    expect((await Promise.all(calls)).map(({ data }) => data.console)).toEqual([
-      ["error: added 1"],
-      ["error: added 2"],
-      ["error: added 3"],
-    ]);
-    await close("line");
-  });
 });

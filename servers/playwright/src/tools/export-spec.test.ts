@@ -49,38 +49,6 @@ describe("pw_export_spec", () => {
     ]);
   });
 
-  it("lets the page settle once for checks in a row, at the end or as steps", async () => {
-    const late = ["no console errors", "no failed requests", "no serious a11y violations"];
-    const steps = late.map((one) => `expect ${one}`);
-    const url = "http://localhost:3000/";
-    const both = await talk.good("pw_export_spec", { url, steps, assertions: late });
-    expect(both.text.match(/networkidle/g)).toHaveLength(1);
-    const apart = await talk.good("pw_export_spec", { url, steps: [...steps, "reload", ...steps] });
-    expect(apart.text.match(/networkidle/g)).toHaveLength(2);
-    expect(apart.text).toContain("// Only pw_run_test checks this: no serious a11y violations");
-  });
-
-  it.each([
-    ["http://localhost:3000/a?b=1#c", "goto /d", ['goto("/a?b=1#c")', 'goto("/d")']],
-    ["http://localhost:3000/a", "goto http://localhost:3000/b", ['goto("/a")', 'goto("/b")']],
-    [
-      "http://localhost:3000//evil.test/a",
-      "goto ./b",
-      ['goto("http://localhost:3000//evil.test/a")', 'new URL("./b"'],
-    ],
-    ["http://localhost:3000/", "goto http://localhost:30001/", ['goto("http://localhost:30001/")']],
-  ])("writes %s and %s for its baseURL", async (url, step, lines) => {
-    const { text } = await talk.good("pw_export_spec", { url, steps: [step] });
-    expect(text).toContain('test.use({ baseURL: "http://localhost:3000" });');
-    for (const line of lines) expect(text).toContain(line);
-  });
-
-  it("writes a path for the page that is open, if a step left the baseURL", async () => {
-    const steps = ["goto http://other.test/", "goto /x"];
-    const { text } = await talk.good("pw_export_spec", { url: "http://localhost:3000/", steps });
-    expect(text).toContain('new URL("/x", page.url()).href');
-  });
-
   it("writes a run, with its device", async () => {
     const { url } = await site({ "/": page("<h1>Docs</h1><label>Name <input></label>") });
     const run = await talk.good("pw_run_test", {

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { isLong } from "../../../../vitest.long.ts";
 import { page, type Site } from "../../test/lab.ts";
-import { type Session, session, sharedSession, site } from "../../test/session.ts";
+import { type Session, sharedSession, site } from "../../test/session.ts";
 
 let web: Site;
 let talk: Session;
@@ -57,37 +56,6 @@ describe("pw_inspect_page", () => {
     const few = await talk.good("pw_inspect_page", { url: `${web.url}/crowd`, limit: 10 });
     expect(few.data.targets).toHaveLength(10);
     expect(few.data.not_shown).toBe(290);
-    if (!isLong) return;
-    const tight = await session({ args: ["--max-answer-chars", "4000"] });
-    const { data } = await tight.good("pw_inspect_page", { url: `${web.url}/crowd`, limit: 500 });
-    expect(JSON.stringify(data).length).toBeLessThan(4_000);
-    expect(data.lines_left_out).toBeGreaterThan(100);
-  });
-
-  it("uses the requested device", async () => {
-    const { data } = await talk.good("pw_inspect_page", {
-      url: `${web.url}/narrow`,
-      device: "400x300",
-    });
-    expect(data.targets).toEqual(["button '400'"]);
-    const answer = await talk.call("pw_inspect_page", { url: web.url, device: "iPhon 15" });
-    expect(answer.isError).toBe(true);
-    expect(answer.text).toContain("iPhone 15");
-  });
-
-  it("offers role and name before test attributes, where they are unambiguous", async () => {
-    const { url } = await site({
-      "/": page(`<input placeholder="Username" data-test="username"><button data-test="say">Say "it's"</button>
-        <button data-test="a">Same</button><button data-test="b">Same</button><button data-testid="c">Only</button>`),
-    });
-    const { data } = await talk.good("pw_inspect_page", { url });
-    expect(data.targets).toEqual([
-      "textbox 'Username'",
-      String.raw`button 'Say "it\'s"'`,
-      '`[data-test="a"]`',
-      '`[data-test="b"]`',
-      "button 'Only'",
-    ]);
   });
 
   it("distinguishes equal elements by their surroundings, in frames too", async () => {
@@ -109,27 +77,5 @@ describe("pw_inspect_page", () => {
       assertions: targets.map((one) => `${one} is visible`),
     });
     expect(run.data, run.text).toMatchObject({ passed: true });
-  });
-
-  it("works after steps", async () => {
-    const shop = await site({
-      "/": page(
-        `<h1></h1><button onclick="localStorage.name = 'Ada'; say()">Sign in</button>
-         <script>const say = () => { document.querySelector("h1").textContent = localStorage.name ?? "Stranger" }; say()</script>`,
-      ),
-    });
-    const heading = (data: Record<string, unknown>) =>
-      /heading "(\w+)"/.exec(String(data.snapshot))?.[1];
-    const look = async (args: object) => (await talk.good("pw_inspect_page", { ...args })).data;
-    expect(heading(await look({ url: shop.url }))).toBe("Stranger");
-    const steps = ["click button 'Sign in'"];
-    expect(heading(await look({ url: shop.url, steps }))).toBe("Ada");
-    const broken = await look({ url: shop.url, steps: [...steps, "press Enter on 'Nothing'"] });
-    expect(broken.failed_step).toContain("nothing matches 'Nothing'");
-    expect(heading(broken)).toBe("Ada");
-    expect(await talk.call("pw_inspect_page", {})).toMatchObject({
-      isError: true,
-      text: expect.stringContaining("url"),
-    });
   });
 });

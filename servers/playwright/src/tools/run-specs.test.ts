@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isLong, rowsOf } from "../../../../vitest.long.ts";
 import { ensureBrowser } from "../../test/browser.mjs";
 import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
@@ -73,9 +72,6 @@ describe("pw_run_specs", () => {
 
     const again = await talk.good("pw_run_specs", { last_failed: true });
     expect(again.data).toMatchObject({ passed: false, summary: "1 failed" });
-    if (!isLong) return;
-    const one = await talk.good("pw_run_specs", { files: ["page.spec.js:2"] });
-    expect(one.data).toMatchObject({ passed: true, summary: "1 passed", failures: [] });
   });
 
   it("ends all its processes when the caller cancels", async () => {
@@ -98,7 +94,7 @@ describe("pw_run_specs", () => {
       { files: ["--version"] },
       { grep: "--help" },
     ];
-    for (const given of rowsOf(attempts, 1)) {
+    for (const given of attempts) {
       const answer = await talk.call("pw_run_specs", given);
       expect(answer.isError).toBe(true);
       expect(answer.text).toContain("No test of the project matches");

@@ -2,16 +2,14 @@ import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Era } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
-import { rowsOf } from "../../../../vitest.long.ts";
 import { page, type Site } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
 let web: Site;
-/** The session of the first era, for the tests that are not about an era. */
-let legacy: Session;
+let talk: Session;
 beforeAll(async () => {
+  talk = await session();
   web = await site({
     "/": page("<h1>Docs</h1>"),
     "/bad": page("<h1>Other</h1><script>console.error('it hurts')</script>"),
@@ -20,13 +18,7 @@ beforeAll(async () => {
   });
 });
 
-describe.each<Era>(rowsOf(["legacy", "modern"], 1))("pw_run_test, %s era", (era) => {
-  let talk: Session;
-  beforeAll(async () => {
-    talk = await session({ era });
-    if (era === "legacy") legacy = talk;
-  });
-
+describe("pw_run_test", () => {
   it("answers as documented", async () => {
     const { connected } = talk;
     const result = await connected.client.callTool({
@@ -93,13 +85,6 @@ describe.each<Era>(rowsOf(["legacy", "modern"], 1))("pw_run_test, %s era", (era)
       });
     }
   });
-});
-
-describe("pw_run_test", () => {
-  let talk: Session;
-  beforeAll(async () => {
-    talk = legacy;
-  });
 
   it("runs on all devices in parallel, and names the device of a failed check", async () => {
     const answer = await talk.good("pw_run_test", {
@@ -153,17 +138,5 @@ describe("pw_run_test", () => {
     ).toBe(true);
     const kept = (await readdir(talk.runs)).map((id) => join(talk.runs, id, "report.json"));
     expect(kept.filter((path) => readFileSync(path, "utf8").includes("/cancelled"))).toEqual([]);
-  });
-
-  it("reports progress", async () => {
-    const notes: string[] = [];
-    await talk.connected.client.callTool(
-      {
-        name: "pw_run_test",
-        arguments: { url: web.url, steps: ["wait for 50ms"], assertions: ["h1 exists"] },
-      },
-      { onprogress: ({ message }) => notes.push(message ?? "") },
-    );
-    expect(notes.join()).toContain("step 1 of 1");
   });
 });

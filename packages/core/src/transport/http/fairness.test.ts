@@ -8,12 +8,10 @@ import {
   startAuthorizationServer,
 } from "../../../test/fixtures/authorization-server.ts";
 import {
-  eventsOf,
   type HttpProbe,
   INITIALIZE,
   modernCall,
   modernListen,
-  openSession,
   post,
   useProbes,
 } from "../../../test/fixtures/http.ts";
@@ -96,27 +94,6 @@ describe("a caller with many tokens leaves room for others", () => {
     expect((await listen(bob)).status).toBe(200);
   });
 
-  it("in sessions that are idle: a newcomer displaces only those of the caller with the most", async () => {
-    const { url, eve, bob } = await startShared({ limits: { limits: { sessions: 4 } } });
-    const names = ["carl", "dora"];
-    const [carl, dora] = await Promise.all(names.map((name) => tokenOf(name)));
-    const [first, second, third] = [
-      await openSession(url, "2025-11-25", eve[0]),
-      await openSession(url, "2025-11-25", eve[1]),
-      // In place of her first.
-      await openSession(url, "2025-11-25", eve[2]),
-    ];
-    const ofBob = await openSession(url, "2025-11-25", bob);
-    const ofCarl = await openSession(url, "2025-11-25", carl);
-    // In place of Eve's second, since all are taken.
-    const ofDora = await openSession(url, "2025-11-25", dora);
-    const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
-    const statuses = [first, second, third, ofBob, ofCarl, ofDora].map(
-      async (session) => (await post(url, list, session)).status,
-    );
-    expect(await Promise.all(statuses)).toEqual([404, 404, 200, 200, 200, 200]);
-  });
-
   it("in pending requests", async () => {
     const { url, eve, bob, serving } = await startShared({ limits: { limits: { inFlight: 8 } } });
     const { message, headers } = modernCall("probe_slow", { ms: 60_000 });
@@ -144,25 +121,6 @@ it("a caller with many tokens has a rate, and leaves others theirs", async () =>
 });
 
 describe("what is kept for a client", () => {
-  it("of an acknowledged subscription is not its message", async () => {
-    const { url, eve, serving } = await startShared({
-      limits: { limits: { messageBytes: 65_536 } },
-    });
-    const { message, headers } = modernListen({ resourceSubscriptions: ["probe://count"] });
-    const params = { ...Object(message.params), padding: "x".repeat(60_000) };
-    for (let index = 0; index < 12; index += 1) {
-      const stop = new AbortController();
-      onTestFinished(() => stop.abort());
-      const sent = { ...headers, ...eve[0] };
-      const response = await post(url, { ...message, id: index, params }, sent, stop.signal);
-      const { value } = await eventsOf(response).next();
-      expect(value).toMatchObject({
-        message: { method: "notifications/subscriptions/acknowledged" },
-      });
-    }
-    expect(serving.load.bytes).toBe(0);
-  });
-
   it("of a subscription is not its body either", async () => {
     const { url, eve } = await startShared();
     const { message, headers } = modernListen({ resourceSubscriptions: ["probe://count"] });

@@ -1,85 +1,9 @@
-import { createConnection } from "node:net";
-import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import {
-  INITIALIZE,
-  legacyCall,
-  modernCall,
-  post,
-  useProbes,
-} from "../../../test/fixtures/http.ts";
+import { legacyCall, modernCall, post, useProbes } from "../../../test/fixtures/http.ts";
 
 const { start } = useProbes();
 
-/**
- * Sends requests on a new connection, each after the previous answer, and returns everything that arrives until
- * `until` matches or the connection is closed.
- */
-function talk(url: URL, requests: readonly string[], until: RegExp): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = "";
-    const socket = createConnection(Number(url.port), url.hostname);
-    const waiting = [...requests];
-    const next = () => socket.write(waiting.shift() ?? "");
-    next();
-    socket.on("data", (chunk) => {
-      answer += chunk.toString();
-      if (until.test(answer)) socket.destroy();
-      else next();
-    });
-    socket.on("close", () => resolve(answer));
-    socket.on("error", reject);
-  });
-}
-
 describe("clients that differ from the official ones", () => {
-  it("may offer HTTP/2 as Java's HttpClient does (RFC 9110, 7.8)", async () => {
-    const { url } = await start();
-    const body = JSON.stringify(INITIALIZE);
-    const head = [
-      "POST /mcp HTTP/1.1",
-      "Connection: Upgrade, HTTP2-Settings",
-      `Host: ${url.host}`,
-      "HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA",
-      "Upgrade: h2c",
-      "Accept: application/json, text/event-stream",
-      "Content-Type: application/json",
-      `Content-Length: ${body.length}`,
-    ];
-    const health = `GET /healthz HTTP/1.1\r\nHost: ${url.host}\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n`;
-    const requests = [`${head.join("\r\n")}\r\n\r\n${body}`, health];
-    const answer = await talk(url, requests, /"status":"ok"/);
-    expect(answer).toMatch(
-      /^HTTP\/1\.1 200 OK[\s\S]*"protocolVersion":"2025-11-25"[\s\S]*HTTP\/1\.1 200 OK/,
-    );
-  });
-
-  it("are told that their headers are too large", async () => {
-    const { url } = await start();
-    const head = `GET /mcp HTTP/1.1\r\nHost: ${url.host}\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;
-    expect(await talk(url, [head], /$^/)).toMatch(/^HTTP\/1\.1 431 /);
-  });
-
-  it("are told which bodies can be read", async () => {
-    const { url } = await start();
-    const latin = { "content-type": "application/json; charset=iso-8859-1" };
-    const first = await post(url, INITIALIZE, latin);
-    expect([first.status, await first.text()]).toEqual([415, expect.stringContaining("in UTF-8")]);
-    const zipped = await fetch(url, {
-      method: "POST",
-      headers: {
-        "content-type": 'application/json; charset="UTF-8"',
-        "content-encoding": "gzip",
-        accept: "application/json, text/event-stream",
-      },
-      body: gzipSync(JSON.stringify(INITIALIZE)),
-    });
-    expect([zipped.status, await zipped.text()]).toEqual([
-      415,
-      expect.stringContaining("not supported"),
-    ]);
-  });
-
   it("are told what 2026-07-28 has no more", async () => {
     const { url } = await start();
     const { message, headers } = modernCall("probe_echo", { text: "a" });

@@ -103,9 +103,7 @@ describe("work for clients", () => {
     const before = heap();
     const listeners = probe.listeners();
     await everyKindOfRequest(url, 200);
-    await expect
-      .poll(() => probe.serving.load)
-      .toMatchObject({ inFlight: 0, sessions: 0 });
+    await expect.poll(() => probe.serving.load).toMatchObject({ inFlight: 0, sessions: 0 });
     expect(probe.listeners()).toBe(listeners);
     const grown = heap() - before;
     process.off("warning", note);

@@ -1,7 +1,6 @@
 import { createConnection } from "node:net";
 import { describe, expect, it } from "vitest";
 import {
-  connectHttp,
   INITIALIZE,
   legacyCall,
   modernCall,
@@ -10,87 +9,7 @@ import {
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
-const { start, closeLater } = useProbes();
-
-it("treats an optional parameter that is null as absent, in both eras", async () => {
-  const { url } = await start();
-  const session = await openSession(url);
-  const list = { jsonrpc: "2.0", id: 8, method: "tools/list", params: { cursor: null } };
-  expect(await (await post(url, list, session)).text()).toContain("probe_echo");
-  const { message, headers } = modernCall("probe_echo", {});
-  const { _meta } = Object(message.params);
-  const modern = { ...list, params: { cursor: null, _meta: { ..._meta, progressToken: null } } };
-  const answer = await post(url, modern, {
-    "mcp-protocol-version": headers["mcp-protocol-version"] ?? "",
-    "mcp-method": "tools/list",
-  });
-  expect(await answer.text()).toContain("probe_echo");
-});
-
-it("accepts an initialize that also has its revision in _meta, like stdio", async () => {
-  const { url, serving } = await start();
-  const _meta = { "io.modelcontextprotocol/protocolVersion": "2025-11-25" };
-  const response = await post(url, { ...INITIALIZE, params: { ...INITIALIZE.params, _meta } });
-  expect(response.status).toBe(200);
-  expect(serving.load.sessions).toBe(1);
-});
-
-describe.each(["legacy", "modern"] as const)("a %s client over HTTP", (era) => {
-  it("lists, calls, reads and completes", async () => {
-    const { url } = await start();
-    const { client } = await connectHttp(url, era);
-    closeLater(client);
-    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("probe_echo");
-    const said = await client.callTool({
-      name: "probe_echo",
-      arguments: { text: "héllo", times: 2 },
-    });
-    expect(said.content).toEqual([{ type: "text", text: "héllohéllo" }]);
-    expect((await client.readResource({ uri: "probe://count" })).contents).toHaveLength(1);
-    expect(
-      (await client.getPrompt({ name: "probe_greeting", arguments: { who: "Ada" } })).messages,
-    ).toHaveLength(1);
-  });
-
-  it("reports progress while a call runs", async () => {
-    const { url } = await start();
-    const { client } = await connectHttp(url, era);
-    closeLater(client);
-    const seen: number[] = [];
-    await client.callTool(
-      { name: "probe_slow", arguments: { ms: 50 } },
-      { onprogress: ({ progress }) => seen.push(progress) },
-    );
-    expect(seen).toEqual([1]);
-  });
-
-  it("asks the client within a call", async () => {
-    const { url, probes } = await start();
-    const { client } = await connectHttp(url, era);
-    closeLater(client);
-    client.setRequestHandler("elicitation/create", ({ params }) => ({
-      action: "accept",
-      content: params.message === "Why?" ? { reason: "tidy" } : { confirm: true },
-    }));
-    await client.callTool({ name: "probe_count", arguments: { by: 3 } });
-    const wiped = await client.callTool({ name: "probe_wipe", arguments: {} });
-    expect(wiped.structuredContent).toEqual({ lost: 3, reason: "tidy" });
-    expect(probes[0]?.events.at(-1)).toBe("wiped");
-  });
-
-  it("stops a call that the client cancels", async () => {
-    const { url, probes } = await start();
-    const { client } = await connectHttp(url, era);
-    closeLater(client);
-    const controller = new AbortController();
-    const call = client.callTool(
-      { name: "probe_slow", arguments: { ms: 60_000 } },
-      { signal: controller.signal, onprogress: () => controller.abort() },
-    );
-    await expect(call).rejects.toThrow();
-    await expect.poll(() => probes[0]?.events).toContain("aborted");
-  });
-});
+const { start } = useProbes();
 
 describe("isolation", () => {
   it("separates the sessions and answers of many clients with equal ids", async () => {
@@ -147,16 +66,6 @@ describe("what is refused", () => {
   const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
 
   it.each([
-    ["a strange host", { host: "evil.example" }],
-    ["a strange origin", { origin: "https://evil.example" }],
-    ["an opaque origin", { origin: "null" }],
-  ])("%s: 403", async (_what, headers) => {
-    const { url } = await start();
-    const status = await rawStatus(url, headers);
-    expect(status).toBe(403);
-  });
-
-  it.each([
     ["two hosts", (host: string) => `Host: ${host}\r\nhost: evil.example`],
     ["user information in the host", (host: string) => `Host: evil@${host}`],
     ["a host that is none", () => "Host: a b"],
@@ -168,6 +77,16 @@ describe("what is refused", () => {
       `GET /mcp HTTP/1.1\r\n${lines(url.host)}\r\nconnection: close\r\n\r\n`,
     );
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  it.each([
+    ["a strange host", { host: "evil.example" }],
+    ["a strange origin", { origin: "https://evil.example" }],
+    ["an opaque origin", { origin: "null" }],
+  ])("%s: 403", async (_what, headers) => {
+    const { url } = await start();
+    const status = await rawStatus(url, headers);
+    expect(status).toBe(403);
   });
 
   it("without an id, as the schemas of the named revision want it", async () => {
@@ -228,24 +147,6 @@ describe("what is refused", () => {
     expect(await talk(url, head + chunk)).toMatch(/^HTTP\/1\.1 413/);
   });
 
-  it.each([
-    ["not JSON", "{", -32700],
-    ["no object", "5", -32600],
-    ["an empty batch", "[]", -32600],
-    ["a wrong version of JSON-RPC", '{"jsonrpc":"1.0","id":1,"method":"ping"}', -32600],
-    ["a null id", '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
-    [
-      "wrong params",
-      '{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":5}}',
-      -32602,
-    ],
-  ])("%s", async (_what, body, code) => {
-    const { url } = await start();
-    const response = await post(url, body);
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ error: { code } });
-  });
-
   it("a second request with the id of a pending one", async () => {
     const { url } = await start();
     const headers = await openSession(url);
@@ -255,17 +156,6 @@ describe("what is refused", () => {
     expect(second.status).toBe(400);
     expect(await second.text()).toContain("still pending");
     await first.body?.cancel();
-  });
-
-  it("batches, except where 2025-03-26 was negotiated", async () => {
-    const { url } = await start();
-    const batch = [list, { ...list, id: 3 }];
-    expect((await post(url, batch, await openSession(url))).status).toBe(400);
-    const old = await post(url, batch, await openSession(url, "2025-03-26"));
-    expect(old.status).toBe(200);
-    const text = await old.text();
-    expect(text).toContain('"id":2');
-    expect(text).toContain('"id":3');
   });
 
   it("a modern version that is unknown, on every request", async () => {
@@ -281,23 +171,9 @@ describe("what is refused", () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({ id: 7, error: { code: -32022 } });
   });
-
-  it("garbage instead of HTTP", async () => {
-    const { url } = await start();
-    const answer = await talk(url, "this is not http\r\n\r\n");
-    expect(answer).toMatch(/^HTTP\/1\.1 400/);
-    expect((await fetch(new URL("/healthz", url))).status).toBe(200);
-  });
 });
 
 describe("health and shutdown", () => {
-  it("reports that it is healthy, and nothing else", async () => {
-    const { url } = await start();
-    const health = await fetch(new URL("/healthz", url));
-    expect(await health.json()).toEqual({ status: "ok" });
-    expect((await fetch(new URL("/", url))).status).toBe(404);
-  });
-
   it("is ready while the server says so, which is asked once for many probes", async () => {
     const { url, probes, log } = await start();
     const ready = async () => {

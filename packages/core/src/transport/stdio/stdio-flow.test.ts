@@ -2,13 +2,7 @@ import { PassThrough, Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createService } from "../../../test/fixtures/engine-service.ts";
-import {
-  call,
-  initialize,
-  modern,
-  notification,
-  request,
-} from "../../../test/fixtures/messages.ts";
+import { call, initialize, request } from "../../../test/fixtures/messages.ts";
 import { Wire } from "../../../test/fixtures/wire.ts";
 import type { Handler } from "../../engine/request.ts";
 import type { Listener, Service } from "../../engine/service.ts";
@@ -49,52 +43,6 @@ class StuckOutput extends Writable {
     this.#waiting?.();
   }
 }
-
-it("the answers of a tick are one write, in order, also if their handlers waited for something", async () => {
-  const input = new PassThrough();
-  const writes: string[] = [];
-  const output = new Writable({
-    decodeStrings: false,
-    write(chunk: string, _encoding, done) {
-      writes.push(chunk);
-      done();
-    },
-  });
-  const event = new EventTarget();
-  const answered: Handler = () =>
-    new Promise((resolve) => event.addEventListener("done", () => resolve({}), { once: true }));
-  const server = serveStdio(
-    withMethods({ "tools/list": answered, "prompts/list": async () => ({}) }),
-    {
-      input,
-      output,
-    },
-  );
-  const send = (method: string, from: number) =>
-    input.write(
-      Array.from({ length: 64 }, (_, id) => `${JSON.stringify(request(from + id, method))}\n`).join(
-        "",
-      ),
-    );
-  const ids = () =>
-    writes.map((lines) =>
-      lines
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line).id),
-    );
-  const first = Array.from({ length: 64 }, (_, id) => id);
-  const second = first.map((id) => 100 + id);
-  send("prompts/list", 0);
-  while (writes.length === 0) await sleep(1);
-  send("tools/list", 100);
-  await sleep(10);
-  expect(ids()).toEqual([first]);
-  event.dispatchEvent(new Event("done"));
-  await sleep(10);
-  expect(ids()).toEqual([first, second]);
-  await server.close();
-});
 
 describe("a client that stops reading", () => {
   it("is not read from either, and loses nothing when it continues", async () => {
@@ -163,15 +111,6 @@ describe("a client that stops reading", () => {
 });
 
 describe("the end of the input", () => {
-  it("ends the connection at once if nothing is in flight", async () => {
-    const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 });
-    wire.input.end();
-    while (wire.ends.length === 0) await sleep(1);
-    expect(wire.ends).toEqual([{ reason: "input ended", since: expect.any(Number) }]);
-    await wire.handle.close();
-    expect(wire.ends).toHaveLength(1);
-  });
-
   it("waits for the calls in flight, and for what was read but not begun", async () => {
     const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000, maxInFlight: 2 });
     const ids = [1, 2, 3, 4, 5, 6, 7];
@@ -194,20 +133,6 @@ describe("the end of the input", () => {
     expect(await wire.next()).toMatchObject({ id: 1, error: { code: -32603 } });
   });
 
-  it("does not wait for a subscription", async () => {
-    const wire = new Wire({ graceMs: 60_000 });
-    wire.send(modern(1, "subscriptions/listen", { notifications: { toolsListChanged: true } }));
-    await wire.next();
-    wire.input.end();
-    while (wire.ends.length === 0) await sleep(1);
-    await wire.handle.close();
-    expect(await wire.next()).toMatchObject({
-      method: "notifications/cancelled",
-      params: { requestId: 1 },
-    });
-    expect(await wire.next()).toMatchObject({ id: 1, result: { resultType: "complete" } });
-  });
-
   it("answers the server's questions to a closed client", async () => {
     const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 }, { roots: {} });
     wire.send(call(1, "ask"));
@@ -225,32 +150,6 @@ describe("the end of the input", () => {
     while (wire.ends.length === 0) await sleep(1);
     await wire.handle.close();
   });
-
-  it("also answers later questions, without writing them", async () => {
-    const wire = await Wire.legacy("2025-11-25", { graceMs: 60_000 }, { roots: {} });
-    wire.input.end(`${JSON.stringify(call(1, "ask", { ms: 30 }))}\n`);
-    expect(await wire.next()).toMatchObject({
-      id: 1,
-      error: { message: expect.stringContaining("closed the connection") },
-    });
-    while (wire.ends.length === 0) await sleep(1);
-    await wire.handle.close();
-  });
-
-  it("is also an input that breaks", async () => {
-    const wire = await Wire.legacy();
-    wire.input.destroy(new Error("read ECONNRESET"));
-    while (wire.ends.length === 0) await sleep(1);
-    expect(wire.ends[0]?.reason).toBe("input ended");
-    await wire.handle.close();
-  });
-
-  it("closes the server if nothing else does", async () => {
-    const input = new PassThrough();
-    const server = serveStdio(createService(), { input, output: new PassThrough() });
-    input.end();
-    await server.closed;
-  });
 });
 
 describe("a broken output", () => {
@@ -263,40 +162,5 @@ describe("a broken output", () => {
     expect(wire.ends[0]?.reason).toBe("output broken");
     await wire.handle.close();
     expect(wire.ends).toHaveLength(1);
-  });
-});
-
-describe("answers", () => {
-  it("are sent once, however often a handler responds", async () => {
-    const twice: Handler = (call) => {
-      call.answer({ first: true });
-      call.fail(new Error("too late"));
-      return { second: true };
-    };
-    const wire = new Wire({}, withMethods({ "tools/call": twice }));
-    wire.send(initialize());
-    await wire.next();
-    expect(await wire.answer(call(1, "x"))).toEqual({
-      jsonrpc: "2.0",
-      id: 1,
-      result: { first: true },
-    });
-    await wire.handle.close();
-  });
-});
-
-describe("closing", () => {
-  it("answers pending requests, reads nothing more and can be called twice", async () => {
-    const wire = await Wire.legacy();
-    wire.send(call(1, "sleep", { ms: 60_000 }));
-    await sleep(5);
-    await Promise.all([wire.handle.close(), wire.handle.close(), wire.handle.close()]);
-    expect(await wire.next()).toMatchObject({
-      id: 1,
-      error: { code: -32603, message: expect.stringContaining("closed") },
-    });
-    wire.send(request(2, "ping"), notification("x"));
-    await sleep(5);
-    expect(wire.output.read()).toBeNull();
   });
 });

@@ -1,6 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Bundle, bundleServer, Child } from "../../../test/fixtures/child.ts";
 import {
@@ -75,19 +73,6 @@ describe("memory", () => {
     expect(await child.next()).toMatchObject({ id: 1, result: {} });
   });
 
-  it("accepts the longest line allowed, 16 MiB, and continues after a longer one", async () => {
-    const child = await open();
-    const before = await memory(child);
-    const text = "x".repeat(16 * MiB - 1000);
-    child.send(call(1, "echo", { text }));
-    const reply = await child.next();
-    expect(reply.id).toBe(1);
-    expect(JSON.stringify(reply.result).length).toBeGreaterThan(text.length);
-    child.send(call(2, "echo", { text: `${text}${"x".repeat(2000)}` }));
-    expect(await child.next()).toMatchObject({ error: { code: -32600 } });
-    expect((await memory(child)).peak - before.peak).toBeLessThan(250 * MiB);
-  });
-
   it("is bounded if the client does not read, and nothing is lost", async () => {
     const child = await open({}, SMALL_HEAP);
     child.process.stdout.pause();
@@ -119,36 +104,6 @@ describe("memory", () => {
     }
     // 400 MB were said.
     expect(notifications).toBeLessThan(10_000);
-  });
-});
-
-describe("a real client", () => {
-  it.each(["legacy", "modern"] as const)("of the SDK works, in the %s era", async (era) => {
-    const versionNegotiation = { mode: era === "legacy" ? era : { pin: "2026-07-28" } } as const;
-    const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation });
-    await client.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [bundle.file],
-        stderr: "ignore",
-      }),
-    );
-    expect((await client.listTools()).tools.map(({ name }) => name)).toContain("echo");
-    const calls = Array.from({ length: 200 }, (_, index) =>
-      client.callTool({ name: "echo", arguments: { text: `${index} \u2028 😀` } }),
-    );
-    const texts = (await Promise.all(calls)).map(({ content }) =>
-      content[0]?.type === "text" ? content[0].text : "",
-    );
-    expect(texts).toEqual(calls.map((_, index) => `${index} \u2028 😀`));
-    const aborted = new AbortController();
-    const slow = client.callTool(
-      { name: "sleep", arguments: { ms: 60_000 } },
-      { signal: aborted.signal },
-    );
-    aborted.abort();
-    await expect(slow).rejects.toThrow();
-    await client.close();
   });
 });
 
@@ -229,13 +184,6 @@ describe("the end of the input", () => {
     await child.says("context closed");
   });
 
-  it("without any message ends the server", async () => {
-    const child = start();
-    child.process.stdin.end();
-    expect(await child.rest()).toEqual([]);
-    expect(await child.exit).toEqual({ code: 0, signal: null });
-  });
-
   it("is followed by the graceful end of subscriptions", async () => {
     const child = start();
     child.send(modern(1, "subscriptions/listen", { notifications: { toolsListChanged: true } }));
@@ -257,15 +205,6 @@ describe("a broken stdout", () => {
     expect(child.stderr).toContain("ending: output broken");
     expect(child.stderr).toContain("sleep aborted");
     expect(child.stderr).toContain("context closed");
-  });
-
-  it("ends the server even while it waits for a client that does not read", async () => {
-    const child = await open();
-    child.process.stdout.pause();
-    child.send(...Array.from({ length: 200 }, (_, id) => call(id, "blob", { chars: 100_000 })));
-    await sleep(200);
-    child.process.stdout.destroy();
-    expect(await child.exit).toEqual({ code: 0, signal: null });
   });
 });
 

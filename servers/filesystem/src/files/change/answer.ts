@@ -2,11 +2,11 @@ import { basename, dirname, join, relative } from "node:path";
 import { fitting, grouped, sized } from "@refmcp/boundary/answer";
 import { counted, named } from "../errors.ts";
 import type { Files } from "../files.ts";
+import { describe, entriesOf } from "../store/state.ts";
+import type { Receipt } from "../store/store.ts";
 import type { Pair } from "./pattern.ts";
 import type { Deletion, Plan } from "./plan.ts";
-import { describe, entriesOf } from "./state.ts";
 import type { Outcome } from "./step.ts";
-import type { Receipt } from "./store.ts";
 
 /** Characters for the lines of a preview, and of the answer after the change. */
 const PREVIEW_CHARS = 6_000;

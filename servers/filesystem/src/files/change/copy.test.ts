@@ -1,39 +1,11 @@
 import { execFile } from "node:child_process";
-import {
-  chmod,
-  lstat,
-  mkdir,
-  readlink,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from "node:fs/promises";
+import { lstat, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { scratch } from "../../../test/scratch.ts";
-import { hashOf } from "../read/bytes.ts";
 
 describe("copy", () => {
-  it("copies a file with its mode", async () => {
-    const { files, at, put, read } = await scratch();
-    await chmod(await put("a.sh", "content"), 0o750);
-    const copied = await files.copy({
-      source: at("a.sh"),
-      destination: at("b.sh"),
-      overwrite: false,
-    });
-    expect(copied).toMatchObject({ content: { files: 1, bytes: 7 } });
-    expect(await read("b.sh")).toBe("content");
-    expect((await stat(at("b.sh"))).mode & 0o777).toBe(0o750);
-    const changes = await files.changes();
-    expect(changes[0]?.steps[0]).toMatchObject({
-      after: { hash: hashOf(Buffer.from("content")) },
-    });
-  });
-
   it("copies a directory with its symlinks, and skips FIFOs, broken symlinks and those that lead outside", async () => {
     const { files, at, put, list, read, outside } = await scratch();
     await put("dir/sub/a", "a");
@@ -79,16 +51,6 @@ describe("copy", () => {
     await expect(copy(at("none"), at("x"))).rejects.toMatchObject({ kind: "not_found" });
     expect(await list()).toEqual(["alias", "b", "dir"]);
     expect(await list("dir")).toEqual(["a"]);
-  });
-
-  it("overwrites a file on request, which can be undone", async () => {
-    const { files, at, put, read } = await scratch();
-    await put("a", "new");
-    await put("b", "old content");
-    const copied = await files.copy({ source: at("a"), destination: at("b"), overwrite: true });
-    expect(await read("b")).toBe("new");
-    await files.undo(copied.receipt?.changeId ?? "");
-    expect([await read("a"), await read("b")]).toEqual(["new", "old content"]);
   });
 
   it("leaves nothing behind when a copy is cancelled", async () => {
@@ -137,21 +99,5 @@ describe("copy", () => {
       expect(found === undefined && link?.isSymbolicLink() !== true).toBe(true);
       await rm(at(`aside${round}`), { recursive: true });
     }
-  });
-
-  it("copies empty directories and respects its lock", async () => {
-    const { files, at, put, read } = await scratch();
-    await mkdir(at("empty"));
-    await put("a", "a");
-    await put("b", "b");
-    expect(
-      await files.copy({ source: at("empty"), destination: at("e2"), overwrite: false }),
-    ).toMatchObject({ content: { files: 0 } });
-    const both = await Promise.allSettled([
-      files.copy({ source: at("a"), destination: at("c"), overwrite: false }),
-      files.copy({ source: at("b"), destination: at("c"), overwrite: false }),
-    ]);
-    expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    expect(["a", "b"]).toContain(await read("c"));
   });
 });

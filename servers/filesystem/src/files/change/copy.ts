@@ -12,7 +12,7 @@ import {
 } from "@refmcp/boundary";
 import { failure, named } from "../errors.ts";
 import { directoryAt, withPlace } from "../open-path.ts";
-import { contentOf, stateOf } from "./state.ts";
+import { contentOf, stateOf } from "../store/state.ts";
 import type { Making, NewContent, Outcome, RunOptions } from "./step.ts";
 
 /** How many entries are copied between two progress reports. */
@@ -45,7 +45,7 @@ export async function copyTo(
         signal?.throwIfAborted();
         const size_after = outcome.content.bytes;
         recording.write({ kind: "put", path: to, after, size_after });
-        await guard.move(hiddenPath, to, { overwrite: false });
+        await guard.move(hiddenPath, to);
         return outcome;
       } finally {
         // It is gone if all went well.

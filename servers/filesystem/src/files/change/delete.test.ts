@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { lstat, mkdir, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
+import { lstat, readdir, readFile, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -54,13 +54,6 @@ describe("deleting", () => {
     }
     expect(await list()).toEqual([]);
     expect(await readFile(join(outside, "kept"), "utf8")).toBe("kept");
-  });
-
-  it("deletes an empty directory without recursive", async () => {
-    const { files, at, list } = await scratch();
-    await mkdir(at("empty"));
-    await files.delete(at("empty"), false);
-    expect(await list()).toEqual([]);
   });
 
   it("refuses roots, paths outside, missing paths and special files", async () => {

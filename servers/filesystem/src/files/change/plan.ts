@@ -5,10 +5,10 @@ import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { missingDirectories, notThere, placeOf, withDirectory } from "../open-path.ts";
+import type { Subject } from "../store/record.ts";
+import { type Content, contentOf, entriesOf } from "../store/state.ts";
 import { MAX_PLANNED, matchedPairs, matches, type Pair } from "./pattern.ts";
 import { requireOrdinary } from "./put.ts";
-import type { Subject } from "./record.ts";
-import { type Content, contentOf, entriesOf } from "./state.ts";
 import { directoryStep, type Step } from "./step.ts";
 
 const MAX_PROBLEMS = 10;
@@ -67,7 +67,8 @@ export async function planMoves(files: Files, request: MoveRequest): Promise<Pla
   for (const pair of changing) {
     signal?.throwIfAborted();
     await collect(problems, pair, async () => {
-      const absent = await missing(dirname(pair.to));
+      const [old, directory] = [dirname(pair.from), dirname(pair.to)];
+      const absent = directory === old ? [] : await missing(directory);
       checked.push(await checkPair(files, pair, action, absent.length > 0));
       for (const directory of absent) parents.add(directory);
     });

@@ -17,8 +17,8 @@ import {
 import { failure, named } from "../errors.ts";
 import { notThere, withDirectory, withFile, withPlace } from "../open-path.ts";
 import { hashOf } from "../read/bytes.ts";
-import type { State } from "./record.ts";
-import { contentOf, isStill, movedState, stateOf } from "./state.ts";
+import type { State } from "../store/record.ts";
+import { contentOf, isStill, movedState, stateOf } from "../store/state.ts";
 import { justChanged, type Making, type NewContent, type Outcome, type Step } from "./step.ts";
 
 /** @throws ToolError `denied` for anything other than a file, directory or link. */
@@ -177,7 +177,7 @@ export async function restore(
       try {
         await copyTree({ directory: own, name, path }, target, { signal });
         record(await stateOf(target.directory, target.name, signal));
-        await guard.move(join(parent.path, target.name), path, { overwrite: stat !== undefined });
+        await moveInto(parent.entry(target.name), place, stat);
       } finally {
         // It is gone if all went well.
         await removeTree(target).catch(() => {});
@@ -204,6 +204,6 @@ export async function moveEntry(
     const size_after = stat.isFile() ? stat.size : undefined;
     recording.write({ kind: "rename", path, to, after, size_after });
   });
-  await guard.move(path, to, { overwrite: false });
+  await guard.move(path, to);
   return {};
 }

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { named } from "../errors.ts";
 import { missingDirectories } from "../open-path.ts";
-import type { RecordedStep } from "./record.ts";
+import type { RecordedStep } from "../store/record.ts";
 import { directoryStep, type Step } from "./step.ts";
 
 export const isMadeDirectory = (step: RecordedStep) =>

@@ -2,13 +2,14 @@ import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { entryPath, lockPath } from "../open-path.ts";
+import type { Subject } from "../store/record.ts";
+import { type Recording, startRecording } from "../store/recording.ts";
+import { isStill } from "../store/state.ts";
+import type { Receipt } from "../store/store.ts";
 import { append, cut } from "./append.ts";
 import { copyTo } from "./copy.ts";
 import { createDirectory, moveEntry, remove, restore, writeBytes } from "./put.ts";
-import type { Subject } from "./record.ts";
-import { type Recording, startRecording } from "./recording.ts";
 import { pathsOfStep, reversalOf, settle } from "./reversal.ts";
-import { isStill } from "./state.ts";
 import {
   changedSince,
   isDirectoryStep,
@@ -17,7 +18,6 @@ import {
   type RunOptions,
   type Step,
 } from "./step.ts";
-import type { Receipt } from "./store.ts";
 
 /** How many files are changed between two progress reports. */
 const PROGRESS_EVERY = 25;

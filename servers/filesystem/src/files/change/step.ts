@@ -2,10 +2,10 @@ import type { Stats } from "node:fs";
 import type { PathGuard } from "@refmcp/boundary";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
-import type { State } from "./record.ts";
-import type { Recording } from "./recording.ts";
-import type { Content } from "./state.ts";
-import type { Store } from "./store.ts";
+import type { State } from "../store/record.ts";
+import type { Recording } from "../store/recording.ts";
+import type { Content } from "../store/state.ts";
+import type { Store } from "../store/store.ts";
 
 /** What a path gets. */
 export type NewContent =

@@ -5,12 +5,12 @@ import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { openIfThere, placeOf, withFile, withPlace } from "../open-path.ts";
 import { hashOf, readAt } from "../read/bytes.ts";
-import type { Change, RecordedStep } from "./record.ts";
+import type { Change, RecordedStep } from "../store/record.ts";
+import { isStill, stateOf } from "../store/state.ts";
+import type { Receipt } from "../store/store.ts";
 import { isMadeDirectory, pathsOfStep, type Reversal, reversalOf, settle } from "./reversal.ts";
 import { run } from "./run.ts";
-import { isStill, stateOf } from "./state.ts";
 import { changedSince, type RunOptions } from "./step.ts";
-import type { Receipt } from "./store.ts";
 
 /** How many steps that cannot be undone are named. */
 const MAX_NAMED = 3;

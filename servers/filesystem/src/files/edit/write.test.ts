@@ -1,13 +1,8 @@
-import { chmod, link, lstat, mkdir, readdir, stat, symlink } from "node:fs/promises";
+import { chmod, link, lstat, readdir, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { scratch } from "../../../test/scratch.ts";
+import { request, scratch } from "../../../test/scratch.ts";
 import { hashOf } from "../read/bytes.ts";
-import type { WriteRequest } from "./write.ts";
-
-function request(path: string, content: string, more: Partial<WriteRequest> = {}): WriteRequest {
-  return { path, content, mode: "overwrite", create_parents: false, ...more };
-}
 
 describe("write", () => {
   it("creates, overwrites and appends, and reports the changes", async () => {
@@ -44,15 +39,6 @@ describe("write", () => {
       kind: "invalid",
     });
     expect(await list()).toEqual(["x"]);
-  });
-
-  it("refuses to create over an existing entry", async () => {
-    const { files, put, read } = await scratch();
-    const path = await put("a.txt", "old");
-    await expect(files.write(request(path, "new", { mode: "create" }))).rejects.toMatchObject({
-      kind: "conflict",
-    });
-    expect(await read("a.txt")).toBe("old");
   });
 
   it("refuses if the content is not the expected one", async () => {
@@ -94,14 +80,6 @@ describe("write", () => {
     });
   });
 
-  it("reports when overwriting changes the encoding", async () => {
-    const { files, put } = await scratch();
-    const path = await put("wide", Buffer.from("\ufeffwords\n", "utf16le"));
-    expect(await files.write(request(path, "words\n"))).toMatchObject({
-      encoding: "utf-8, was utf-16le",
-    });
-  });
-
   it("keeps the mode, and writes through symlinks only if they lead inside", async () => {
     const { files, put, at, outside, read } = await scratch();
     const path = await put("a.sh", "old");
@@ -127,35 +105,5 @@ describe("write", () => {
     await link(path, at("b"));
     await files.write(request(path, "new"));
     expect([await read("a"), await read("b")]).toEqual(["new", "the old content"]);
-  });
-
-  it("mentions create_parents if a directory is missing", async () => {
-    const { files, at } = await scratch();
-    await expect(files.write(request(at("x/y/a"), "a"))).rejects.toMatchObject({
-      kind: "not_found",
-      hint: expect.stringContaining("create_parents"),
-    });
-  });
-
-  it("refuses directories and read-only locations", async () => {
-    const { files, at } = await scratch();
-    await mkdir(at("dir"));
-    await expect(files.write(request(at("dir"), "x"))).rejects.toMatchObject({ kind: "invalid" });
-    const fixed = await scratch({ writable: false });
-    await expect(fixed.files.write(request(fixed.at("x"), "x"))).rejects.toMatchObject({
-      kind: "denied",
-    });
-  });
-
-  it("loses none of 20 concurrent appends", async () => {
-    const { files, put, read } = await scratch();
-    const path = await put("log", "");
-    await Promise.all(
-      Array.from({ length: 20 }, (_, index) =>
-        files.write(request(path, `${index}\n`, { mode: "append" })),
-      ),
-    );
-    const lines = (await read("log")).trim().split("\n").map(Number);
-    expect(lines.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, index) => index));
   });
 });

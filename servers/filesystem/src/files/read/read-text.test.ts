@@ -1,11 +1,8 @@
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { open, truncate, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { isLong } from "../../../../../vitest.long.ts";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
 import type { readText } from "./read-text.ts";
 import { factsLine } from "./read-text.ts";
@@ -22,33 +19,6 @@ function read(
 }
 
 describe("readText", () => {
-  it("reads a small file completely and describes its format", async () => {
-    const { files, put } = await scratch();
-    const path = await put("a.txt", "one\r\ntwo\r\n");
-    const part = await read(files, path);
-    expect(part).toEqual({
-      path,
-      text: "one\r\ntwo\r\n",
-      size: 10,
-      encoding: "utf-8",
-      bom: false,
-      damaged: false,
-      eol: "crlf",
-      hash: createHash("sha256").update("one\r\ntwo\r\n").digest("hex").slice(0, 16),
-      startLine: 1,
-      lines: 2,
-      totalLines: 2,
-      ends: true,
-      next: undefined,
-      isCut: false,
-      isDocument: false,
-      leftOut: 0,
-    });
-    expect(factsLine(part)).toBe(
-      `[All 2 lines. File: 10 B, utf-8, CRLF line endings, hash ${part.hash}.]`,
-    );
-  });
-
   it("reads head, tail and a range", async () => {
     const { files, put } = await scratch();
     const path = await put("a.txt", TEXT);
@@ -113,14 +83,6 @@ describe("readText", () => {
     expect(cut).toMatchObject({ text: "y".repeat(1000), isCut: true });
   });
 
-  it("reports what tail had to omit", async () => {
-    const { files, put } = await scratch();
-    const part = await read(files, await put("a.txt", TEXT), { tail: 500, maxChars: 1000 });
-    expect(part.text.endsWith("line 1000\n")).toBe(true);
-    expect(part.lines + (part.leftOut ?? 0)).toBe(500);
-    expect(factsLine(part)).toContain("Read them with offset=501.");
-  });
-
   it("handles empty files, missing line ends and CR line ends", async () => {
     const { files, put } = await scratch();
     const empty = await read(files, await put("empty", ""));
@@ -173,82 +135,6 @@ describe("readText", () => {
       "Line 5 has only 6 characters",
     );
     await expect(read(files, path, { encoding: "utf-16le", head: 1 })).resolves.toBeDefined();
-  });
-
-  it("stops when it is cancelled", async () => {
-    const { files, at } = await scratch();
-    const path = at("sparse");
-    await writeFile(path, "text\n".repeat(20_000));
-    await truncate(path, 2 ** 33);
-    const cancel = new AbortController();
-    const reading = read(files, path, { offset: 1_000_000, signal: cancel.signal });
-    setTimeout(() => cancel.abort(), 20);
-    await expect(reading).rejects.toThrow("abort");
-  });
-});
-
-// More than the memory that reading may take.
-const LARGE_MB = isLong ? 300 : 150;
-const LINE_MB = isLong ? 100 : 30;
-
-describe("very large files", () => {
-  it(`are read in constant memory: ${LARGE_MB} MB`, async () => {
-    const { files, at } = await scratch();
-    const path = at("large.log");
-    const piece = Buffer.from("2026-01-01 00:00:00 something happened again\n".repeat(20_000));
-    const file = await open(path, "w");
-    const times = Math.ceil((LARGE_MB * 1e6) / piece.length);
-    for (let index = 0; index < times; index++) await file.write(piece);
-    await file.write("the last line\n");
-    await file.close();
-    const before = process.memoryUsage().arrayBuffers;
-    const head = await read(files, path);
-    expect(head.text.length).toBeLessThanOrEqual(20_000);
-    expect(head).toMatchObject({
-      startLine: 1,
-      totalLines: undefined,
-      hash: undefined,
-      ends: false,
-    });
-    expect((await read(files, path, { head: 10 })).lines).toBe(10);
-    expect((await read(files, path, { tail: 2 })).text.endsWith("again\nthe last line\n")).toBe(
-      true,
-    );
-    const deep = await read(files, path, { offset: times * 20_000, limit: 2 });
-    expect(deep).toMatchObject({ lines: 2, ends: true, totalLines: times * 20_000 + 1 });
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(100e6);
-  });
-
-  it(`are read in constant memory: one line of ${LINE_MB} MB`, async () => {
-    const { files, at } = await scratch();
-    const path = at("line");
-    await writeFile(path, Buffer.alloc(LINE_MB * 1e6, "abcdefghij"));
-    const first = await read(files, path);
-    expect(first).toMatchObject({ isCut: true, next: { offset: 1, column: 20_001 } });
-    expect(factsLine(first)).toContain("[Part of line 1.");
-    const deep = await read(files, path, {
-      offset: 1,
-      column: (LINE_MB / 2) * 1e6 + 2,
-      maxChars: 10,
-    });
-    expect(deep.text).toBe("bcdefghija");
-    expect((await read(files, path, { tail: 1, maxChars: 12 })).text).toBe("ijabcdefghij");
-  });
-
-  it("are refused or truncated at once: a sparse file of 8 GB", async () => {
-    const { files, at, put } = await scratch();
-    await writeFile(at("zeros"), "");
-    await truncate(at("zeros"), 2 ** 33);
-    await expect(read(files, at("zeros"))).rejects.toThrow("binary");
-    const path = await put("text", "words and lines\n".repeat(10_000));
-    await truncate(path, 2 ** 33);
-    expect((await read(files, path)).text.length).toBeLessThanOrEqual(20_000);
-    expect((await read(files, path, { tail: 3, maxChars: 100 })).text.length).toBeLessThanOrEqual(
-      100,
-    );
-    await expect(read(files, path, { offset: 20_000 })).rejects.toMatchObject({
-      kind: "too_large",
-    });
   });
 });
 

@@ -11,6 +11,8 @@ const FACTS_CHARS = 600;
 const MIN_CHARS = 500;
 /** A position further into a line is not searched for. */
 const MAX_COLUMN = 64 * 1024 * 1024;
+/** Characters of most lines. */
+const USUAL_CHARS = 200;
 
 /** Characters of text for a call: its budget, or as much as hosts show if it asks for a range. */
 export function textChars(budget: number, isRange: boolean): number {
@@ -108,8 +110,12 @@ async function linesFrom(
   const skipped = await lines.skip(offset - 1);
   if (offset > 1 && skipped.position >= lines.source.size) throw pastEnd(offset, skipped.lines);
   if (column > MAX_COLUMN) throw failure("line_too_far", `column ${grouped(column)} is too far.`);
-  const window = await lines.text(skipped.position, column - 1 + maxChars);
-  const first = lines.split(window.text)[0] ?? "";
+  // A few lines rarely have as many characters as an answer may have.
+  const chars = Math.min(maxChars, limit * USUAL_CHARS);
+  let window = await lines.text(skipped.position, column - 1 + chars);
+  if (chars < maxChars && !window.ends && lines.split(window.text).length <= limit)
+    window = await lines.text(skipped.position, column - 1 + maxChars);
+  const first = window.text.slice(0, window.text.indexOf(lines.end) + 1) || window.text;
   if (column > 1 && column - 1 > first.replace(/[\r\n]+$/, "").length) {
     const has = grouped(first.replace(/[\r\n]+$/, "").length);
     throw failure("short_line", `Line ${grouped(offset)} has only ${has} characters.`);

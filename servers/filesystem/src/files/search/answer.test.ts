@@ -1,19 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { searcherOf } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
-import { searchAnswer, type TextMatches } from "./answer.ts";
+import type { TextMatches } from "./answer.ts";
 
 describe("pages of text", () => {
-  it("cuts long lines around the match", async () => {
-    const tree = await makeTree({ a: `${"ab".repeat(5_000)}needle${"😀".repeat(5_000)}\n` });
-    const { files } = await searcherOf(tree)({ pattern: "needle" });
-    const [match] = files[0]?.matches ?? [];
-    expect(match?.text).toMatch(/^…[ab]{75}needle😀+…$/u);
-    expect(match?.text.length).toBeLessThan(310);
-    expect(match?.column).toBe(10_001);
-    expect(match?.text.isWellFormed()).toBe(true);
-  });
-
   it.each(["content", "files", "counts"] as const)(
     "pages through %s without repeat or gap",
     async (mode) => {
@@ -48,20 +38,4 @@ describe("pages of text", () => {
       );
     },
   );
-
-  it("stays within its budget", async () => {
-    const content: Record<string, string> = {};
-    for (let i = 0; i < 200; i++)
-      content[`${"d".repeat(100)}/f${i}`] = `${"\u0001".repeat(200)}x\n`.repeat(20);
-    const tree = await makeTree(content);
-    const search = searcherOf(tree);
-    for (const mode of ["content", "files", "counts"] as const) {
-      const page = await search({ mode, limit: 1000, context: 2 });
-      const answer = searchAnswer(page, 2, tree.root);
-      expect(answer.length).toBeLessThan(20_000);
-      expect(answer.length).toBeGreaterThan(17_000);
-      expect(page.next_cursor).toBeDefined();
-      expect(page.total_lines).toBe(4000);
-    }
-  });
 });

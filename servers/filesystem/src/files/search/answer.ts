@@ -98,13 +98,15 @@ export interface Unsearched {
   archives: number;
   binary: number;
   ignored: number;
+  /** Files and directories that the system refused to open. */
+  unreadable: number;
   readonly unread: string[];
   readonly later: string[];
 }
 
 /** What was not searched. If nothing was found, it may be there. */
 export function notesOf(unsearched: Unsearched, isEmpty: boolean): string[] {
-  const { links, archives, binary, ignored, unread, later } = unsearched;
+  const { links, archives, binary, ignored, unreadable, unread, later } = unsearched;
   const notes = [
     isEmpty &&
       ignored > 0 &&
@@ -117,6 +119,8 @@ export function notesOf(unsearched: Unsearched, isEmpty: boolean): string[] {
       `Of ${counted(archives, "archive")} only the names of the entries were searched.`,
     links > 0 &&
       `${counted(links, "symlink was", "symlinks were")} not followed; give one as path to search its target.`,
+    unreadable > 0 &&
+      `${counted(unreadable, "file or directory", "files or directories")} could not be opened.`,
     unread.length > 0 && listOf(unread, "could not be read; read_text_file says why"),
     later.length > 0 && listOf(later, "not searched yet; repeat the call to continue"),
   ];

@@ -33,102 +33,63 @@ describe(".gitignore rules match those of git", () => {
   const names = [
     "a",
     "a.log",
-    "b.log",
     "keep.log",
     "build",
-    "Release",
     ".env",
-    ".env.local",
     "x y",
     "#hash",
     "!bang",
     "a b ",
     "[x]",
     "x",
-    "ab",
-    "axb",
     "aXXb",
     "日本.txt",
     "foo\\bar",
   ];
   const files = Object.fromEntries(
-    [
-      "",
-      "dir/",
-      "dir/sub/",
-      "dir/sub/deep/",
-      "foo/",
-      "foo/bar/",
-      "foo/bar/baz/",
-      "a-b/",
-      "out/a/b/c/",
-    ].flatMap((prefix) =>
-      names.map((name) => [`${prefix}${prefix === "" ? name : `f-${name}`}`, ""] as const),
+    ["", "dir/", "dir/sub/", "dir/sub/deep/", "foo/", "foo/bar/", "a-b/", "out/a/b/c/"].flatMap(
+      (prefix) =>
+        names.map((name) => [`${prefix}${prefix === "" ? name : `f-${name}`}`, ""] as const),
     ),
   );
   const more = Object.fromEntries(
-    [
-      "dir/build/x",
-      "dir/sub/build/y",
-      "foo/bar/qux/z",
-      "foo/a/bar/w",
-      "foo/a/b/bar/v",
-      "tmp/one",
-      "dir/tmp/two",
-      "logs/x.log",
-      "logs/keep.log",
-      "p/q/r/s.md",
-      "q/r/s.md",
-    ].map((path) => [path, ""]),
+    ["dir/build/x", "foo/bar/qux/z", "foo/a/b/bar/v", "tmp/one", "p/q/r/s.md"].map((path) => [
+      path,
+      "",
+    ]),
   );
   const rules = [
     "*.log\n!keep.log\n",
-    "build\n",
     "build/\n",
     "/build\n",
-    "/tmp/\n",
     "tmp\n!tmp\n",
-    "foo/bar\n",
     "foo/**/bar\n",
-    "**/bar\n",
     "foo/**\n",
     "/foo/*\n!/foo/bar\n",
     "foo/*\n!foo/bar/\nfoo/bar/*\n!foo/bar/baz/\n",
-    "**/sub/deep/\n",
     "a/**/c\n",
     "out/**/c/\n",
-    "*b\n",
-    "a?b\n",
     "a[A-Z]*b\n",
     "[!a]*\n!*/\n!.gitignore\n",
     "a**b\n",
     "dir/**b\n",
     "***\n!dir/\n",
     "\\#hash\n\\!bang\n",
-    "#hash\n",
     "x\\ y\n",
     "a b\\ \n",
-    "a b   \n",
     "\\[x\\]\n[[]x]\n",
     "[x\n",
     "foo\\\\bar\n",
     "trailing\\\n",
     "f-*\n!f-a*\n",
     "*\n!*.log\n!*/\n",
-    "*/f-a\n",
     "/*/f-x\n",
-    "/**/f-x\n",
-    "**\n",
     "/\n//\n\n   \n",
-    "dir//sub\n",
     "a-b/\r\n*.log\r\n",
     "\uFEFF*.log\n",
-    "日本*\n",
     "[[:upper:]]*\n",
     ".*\n!.gitignore\n",
     "{a,b}.log\n",
-    "s.md\n!p/q/r/s.md\n",
-    "q/r\n",
     "/p/**/s.md\n",
   ];
   it.each(someOf(3, rules))("%j", async (rule) => {
@@ -204,34 +165,6 @@ describe("ignore rules", () => {
     });
     execFileSync("mkfifo", [tree.at(".ignore")]);
     expect(await shown(tree)).toEqual(["a", "sub/.gitignore", "sub/b"]);
-  });
-
-  it.each(["NFC", "NFD"] as const)("treats %s names like the other form", async (form) => {
-    const other = form === "NFC" ? "NFD" : "NFC";
-    const rules = ["café", "*.ärger", "na?ve", "/Straße/é*", "!/Straße/é.keep", "é[ñ]o"]
-      .join("\n")
-      .normalize(other);
-    const tree = await makeTree({
-      ".gitignore": rules,
-      "repo/.gitignore": "/déjà/vu\n".normalize(other),
-      ...Object.fromEntries(
-        [
-          "café",
-          "a.ärger",
-          "naïve",
-          "éño",
-          "Straße/é.log",
-          "Straße/é.keep",
-          "repo/déjà/vu",
-          "repo/déjà/x",
-        ].map((path) => [path.normalize(form), ""]),
-      ),
-    });
-    const paths = await shown(tree);
-    expect(paths.filter((path) => !path.endsWith("ignore"))).toEqual(
-      ["Straße/é.keep", "repo/déjà/x"].map((path) => path.normalize(form)),
-    );
-    expect(await shown(tree, tree.at("repo/déjà".normalize(form)))).toEqual(["x"]);
   });
 
   it("is not slowed down by a repository's pattern bombs", async () => {

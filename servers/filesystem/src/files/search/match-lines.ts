@@ -57,8 +57,8 @@ export class LineMatcher {
    * search end here, without being decoded.
    */
   certainlyLacks(fd: number, head: Buffer): boolean {
-    // With a byte order mark it may be UTF-16.
-    if ((head[0] ?? 0) >= 0xfe || head.includes(this.#ascii)) return false;
+    // With a byte order mark it may be UTF-16; with a NUL byte it is counted as binary.
+    if ((head[0] ?? 0) >= 0xfe || head.includes(0) || head.includes(this.#ascii)) return false;
     return head.length < CHUNK_BYTES && readSync(fd, Buffer.alloc(1), 0, 1, head.length) === 0;
   }
 

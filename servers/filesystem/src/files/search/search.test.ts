@@ -45,23 +45,6 @@ describe("text search", () => {
     expect(inOne).toMatchObject({ total_files: 1, total_lines: 2 });
   });
 
-  it("lists files and counts", async () => {
-    const tree = await makeTree({ a: "x\nx\n", "b/c": "x\ny\n", d: "y\n" });
-    const search = searcherOf(tree);
-    expect((await search({ mode: "files" })).files).toEqual([
-      { path: tree.at("a") },
-      { path: tree.at("b/c") },
-    ]);
-    expect(await search({ mode: "counts" })).toEqual({
-      files: [
-        { path: tree.at("a"), lines: 2 },
-        { path: tree.at("b/c"), lines: 1 },
-      ],
-      total_files: 2,
-      total_lines: 3,
-    });
-  });
-
   it("accepts literal text, and ignores case on request", async () => {
     const tree = await makeTree({ a: "f(x) [a]\nF(X)\nfx\nÄrger\närger\n" });
     const search = searcherOf(tree);
@@ -75,72 +58,6 @@ describe("text search", () => {
     expect(await found({ pattern: "f(x)" })).toEqual(["3:fx"]);
     expect(await found({ pattern: "Ä", ignore_case: true })).toEqual(["4:Ärger", "5:ärger"]);
     expect(await found({ pattern: "(?i)ä" })).toEqual(["4:Ärger", "5:ärger"]);
-  });
-
-  it("searches the files that match a glob", async () => {
-    const tree = await makeTree({
-      "a.ts": "x",
-      "b.md": "x",
-      "src/c.ts": "x",
-      "src/deep/d.ts": "x",
-      "src/e.tsx": "x",
-    });
-    const search = searcherOf(tree);
-    const found = async (glob: string) => lines(tree, await search({ glob }));
-    expect(await found("*.ts")).toEqual(["a.ts:1:x", "src/c.ts:1:x", "src/deep/d.ts:1:x"]);
-    expect(await found("src/*.ts")).toEqual(["src/c.ts:1:x"]);
-    expect(await found("src/**/*.{ts,tsx}")).toEqual([
-      "src/c.ts:1:x",
-      "src/deep/d.ts:1:x",
-      "src/e.tsx:1:x",
-    ]);
-    expect(await found("**/d*")).toEqual(["src/deep/d.ts:1:x"]);
-    expect(await found("src/**")).toEqual(["src/c.ts:1:x", "src/deep/d.ts:1:x", "src/e.tsx:1:x"]);
-  });
-
-  it("respects all ignore rules, and searches ignored files on request, but never .git", async () => {
-    const tree = await makeTree({
-      ".gitignore": "*.log\n/build/\n",
-      ".ignore": "!keep.log\n",
-      "a.log": "x",
-      "keep.log": "x",
-      "build/a": "x",
-      "src/build/b": "x",
-      "src/.gitignore": "c\n",
-      "src/c": "x",
-      "src/d.tmp": "x",
-      "src/.hidden": "x",
-      ".git/config": "x",
-    });
-    const search = searcherOf(tree, ["*.tmp"]);
-    expect(lines(tree, await search({}))).toEqual([
-      "keep.log:1:x",
-      "src/.hidden:1:x",
-      "src/build/b:1:x",
-    ]);
-    expect(lines(tree, await search({ path: "src" }))).toEqual([
-      "src/.hidden:1:x",
-      "src/build/b:1:x",
-    ]);
-    expect(lines(tree, await search({ include_ignored: true, glob: "*[!e]" }))).toEqual([
-      "a.log:1:x",
-      "build/a:1:x",
-      "keep.log:1:x",
-      "src/.hidden:1:x",
-      "src/build/b:1:x",
-      "src/c:1:x",
-      "src/d.tmp:1:x",
-    ]);
-    expect((await search({ pattern: "absent" })).notes).toEqual([
-      expect.stringContaining("include_ignored=true"),
-    ]);
-  });
-
-  it("searches an ignored file that matches the glob only with include_ignored", async () => {
-    const tree = await makeTree({ ".gitignore": "*.log\n", "a.log": "x" });
-    const search = searcherOf(tree);
-    expect((await search({ glob: "*.log" })).files).toEqual([]);
-    expect((await search({ path: "a.log" })).files.length).toBe(1);
   });
 
   it("follows symlinks only to files inside, reads no FIFOs, and handles any name", async () => {

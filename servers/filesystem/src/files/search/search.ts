@@ -155,6 +155,7 @@ async function searchDirectory(
     archives: 0,
     binary: 0,
     ignored: 0,
+    unreadable: 0,
     unread: [],
     later: [],
   };
@@ -198,6 +199,7 @@ async function searchDirectory(
     const ignore = include_ignored ? undefined : await ignoreRules(guard, root, files.ignored);
     const report = await walk(guard, root, { signal, ignore, rest }, visit);
     unsearched.ignored = report.ignored;
+    unsearched.unreadable += report.unreadable;
     flush();
   } finally {
     // The threads use the descriptors of directories, so they must end before those are closed.
@@ -221,8 +223,9 @@ async function searchDirectory(
   async function searchBatch({ paths, directories }: FileBatch): Promise<void> {
     const work = { pattern, directories, request: matchRequest(request) };
     const nameOf = (index: number) => join(root.realPath, paths[index] ?? "");
-    const { found, binary, mails } = await threads.run("search", work, signal, nameOf);
+    const { found, binary, unreadable, mails } = await threads.run("search", work, signal, nameOf);
     unsearched.binary += binary;
+    unsearched.unreadable += unreadable;
     for (const index of mails) singles.push({ path: paths[index] ?? "", type: "file" });
     done(paths.length - mails.length);
     for (const { index, ...matches } of found) add({ path: paths[index] ?? "", ...matches });

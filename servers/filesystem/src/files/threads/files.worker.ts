@@ -40,6 +40,7 @@ interface SearchWork {
 interface BatchMatches {
   readonly found: readonly ({ readonly index: number } & Pick<FileMatches, "lines" | "total">)[];
   readonly binary: number;
+  readonly unreadable: number;
   /** Messages, whose text must be decoded first. */
   readonly mails: readonly number[];
 }
@@ -60,7 +61,7 @@ const kinds = {
     const mails: number[] = [];
     let binary = 0;
     let left = request.limit;
-    forEach(directories, (fd, index) => {
+    const unreadable = forEach(directories, (fd, index) => {
       tick(index);
       const head = readHead(fd);
       if (kindOfStart(head.subarray(0, START_BYTES)) === "mail") {
@@ -75,7 +76,7 @@ const kinds = {
       left -= lines.length;
       found.push({ index, lines, total });
     });
-    return { found, binary, mails };
+    return { found, binary, unreadable, mails };
   },
   /** Matches nothing if the file cannot be read. */
   searchOne({ pattern, from, request }: SearchOneWork): FileMatches {
@@ -109,23 +110,27 @@ export type ThreadAnswer =
   | { readonly value: Answer<Kind> }
   | { readonly refusal: Pick<ToolError, "kind" | "message" | "hint"> };
 
-/** Opens each file of a batch, works with it and closes it; files that cannot be read are left out. */
+/** Opens each file of a batch, works with it and closes it; returns how many could not be read. */
 function forEach(
   directories: readonly BatchDirectory[],
   work: (fd: number, index: number) => void,
-): void {
+): number {
+  let unreadable = 0;
   const files = directories.flatMap(({ at, names }) => names.map((name) => [at, name] as const));
   for (const [index, [at, name]] of files.entries()) {
     let fd: number | undefined;
     try {
       fd = openBelow(at, name);
-      if (fd !== undefined) work(fd, index);
+      if (fd === undefined) unreadable += 1;
+      else work(fd, index);
     } catch (error) {
       if (!isSystemError(error)) throw error;
+      unreadable += 1;
     } finally {
       if (fd !== undefined) closeSync(fd);
     }
   }
+  return unreadable;
 }
 
 const isSystemError = (error: unknown) => error instanceof Error && "syscall" in error;

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   type EntryType,
@@ -53,7 +53,7 @@ export async function listDirectory(
     const slices = new TimeSlices(signal);
     const isSummed = details && page.after === undefined;
     const total = { entries: 0, files: 0, directories: 0, bytes: 0 };
-    for (const dirent of await entriesOf(guard, directory)) {
+    for (const dirent of entriesOf(guard, directory)) {
       if (slices.due()) await slices.rest();
       const type = typeOf(dirent);
       // All sizes are needed to sort by them, and for the total on the first page.
@@ -81,14 +81,14 @@ export async function listDirectory(
   });
 }
 
-async function entriesOf({ allowed: { hidden } }: PathGuard, directory: GuardedDirectory) {
-  const entries = await readdir(directory.entry(""), { withFileTypes: true }).catch(
-    (cause: unknown) => {
-      const path = JSON.stringify(directory.path);
-      throw failure("unreadable", `The system denied permission to read ${path}.`, { cause });
-    },
-  );
-  return entries.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
+function entriesOf({ allowed: { hidden } }: PathGuard, directory: GuardedDirectory) {
+  try {
+    const entries = readdirSync(directory.entry(""), { withFileTypes: true });
+    return entries.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
+  } catch (cause) {
+    const path = JSON.stringify(directory.path);
+    throw failure("unreadable", `The system denied permission to read ${path}.`, { cause });
+  }
 }
 
 async function lineOf(

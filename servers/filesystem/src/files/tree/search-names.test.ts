@@ -1,6 +1,5 @@
 import { utimes } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { keepSwapping } from "../../../test/swapper.ts";
 import { listed, makeTree, type Tree } from "../../../test/tree.ts";
 import { searchNames } from "./search-names.ts";
 
@@ -56,27 +55,6 @@ describe("searchNames", () => {
     ]);
   });
 
-  it("respects ignore rules, reports how many entries they hide, and can show them", async () => {
-    const tree = await makeTree({
-      ".gitignore": "dist/\n*.log\n",
-      "dist/a.ts": "",
-      "src/a.ts": "",
-      "src/x.log": "",
-      "tmp/a.ts": "",
-      ".git/a.ts": "",
-    });
-    expect(await search(tree, { pattern: "a.ts" }, ["tmp/"])).toMatchObject({
-      lines: [tree.at("src/a.ts")],
-      facts:
-        "[1 match. 4 entries are hidden by ignore rules or .git; include_ignored=true shows the ignored ones.]",
-    });
-    expect(await paths(tree, { pattern: "a.ts", include_ignored: true }, ["tmp/"])).toEqual([
-      "dist/a.ts",
-      "src/a.ts",
-      "tmp/a.ts",
-    ]);
-  });
-
   it("excludes as the official server does", async () => {
     const tree = await makeTree({
       "node_modules/a.ts": "",
@@ -115,21 +93,6 @@ describe("searchNames", () => {
     },
   );
 
-  it("sorts the newest and the largest first", async () => {
-    const tree = await makeTree({ a: "1", b: "333", c: "22" });
-    await utimes(tree.at("a"), 2e9, 2e9);
-    await utimes(tree.at("b"), 1e9, 1e9);
-    await utimes(tree.at("c"), 1.5e9, 1.5e9);
-    const sorted = async (sort: "mtime" | "size") =>
-      (await search(tree, { sort })).lines.map((line) => `${line.split(" ")[0]} ${line.at(-1)}`);
-    expect(await sorted("mtime")).toEqual([
-      "2033-05-18T03:33:20.000Z a",
-      "2017-07-14T02:40:00.000Z c",
-      "2001-09-09T01:46:40.000Z b",
-    ]);
-    expect(await sorted("size")).toEqual(["3 b", "2 c", "1 a"]);
-  });
-
   it("returns partial results when time runs out, and continues from there", async () => {
     const tree = await makeTree(
       Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`d${i}/f${i}`, ""])),
@@ -145,46 +108,5 @@ describe("searchNames", () => {
     }
     expect(new Set(found).size).toBe(200);
     expect(found.length).toBe(200);
-  });
-
-  it("stays within its budget with long paths", async () => {
-    const long = Array.from({ length: 8 }, () => "d".repeat(200)).join("/");
-    const tree = await makeTree(
-      Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${long}/f${i}`, ""])),
-    );
-    const page = await search(tree, { pattern: "f*" });
-    expect(page.lines.join("\n").length + page.facts.length).toBeLessThan(20_000);
-    expect(page.cursor).toBeDefined();
-    expect(page.facts).toContain("30 matches.");
-  });
-
-  it("suggests wildcards if an exact name is not found", async () => {
-    const tree = await makeTree({ "config.json": "" });
-    const { facts } = await search(tree, { pattern: "config" });
-    expect(facts).toBe(
-      '[0 matches. The pattern has no wildcard and matches only this exact name; "*config*" matches names that contain it.]',
-    );
-  });
-
-  it("refuses a cursor of another search", async () => {
-    const tree = await makeTree({ a: "", b: "" });
-    const { cursor } = await search(tree, { limit: 1 });
-    await expect(search(tree, { limit: 1, pattern: "b*", cursor })).rejects.toMatchObject({
-      kind: "invalid",
-    });
-  });
-
-  it("shows nothing from outside while a directory is swapped for a link", async () => {
-    const tree = await makeTree({
-      "victim/in/a": "",
-      "outside/in/SECRET": "",
-      "outside/SECRET": "",
-    });
-    await keepSwapping(tree.at("victim"), tree.outside);
-    for (let i = 0; i < 100; i++) {
-      const found = await search(tree, { pattern: "*SECRET*", include_ignored: true });
-      expect(found.lines).toEqual([]);
-      expect(found.facts).toContain("0 matches.");
-    }
   });
 });

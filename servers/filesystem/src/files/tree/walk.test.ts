@@ -5,8 +5,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { isLong } from "../../../../../vitest.long.ts";
 import { keepSwapping } from "../../../test/swapper.ts";
 import { makeTree, type Tree } from "../../../test/tree.ts";
-import { compileExclusion } from "../search/glob.ts";
-import { ignoreRules } from "../search/ignore.ts";
 import { type Met, type WalkOptions, type WalkReport, walk } from "./walk.ts";
 
 async function walked(
@@ -137,42 +135,6 @@ it("detects a directory that is swapped for a symlink and back during one read, 
 });
 
 describe("walk", () => {
-  it("stops when the visitor asks", async () => {
-    const tree = await makeTree({ a: "", b: "", c: "" });
-    const { paths, ended, last } = await walked(tree, {}, ({ name }) =>
-      name === "b" ? "stop" : undefined,
-    );
-    expect({ paths, ended, last }).toEqual({ paths: ["a", "b"], ended: "stopped", last: "b" });
-  });
-
-  it("omits exclusions, and does not enter them", async () => {
-    const tree = await makeTree({
-      "node_modules/x/y": "",
-      "src/a.ts": "",
-      "src/a.test.ts": "",
-      "vendor/v/w": "",
-    });
-    const exclude = compileExclusion(["node_modules", "*.test.ts", "vendor/**"]);
-    expect((await walked(tree, { exclude })).paths).toEqual(["src/", "src/a.ts", "vendor/"]);
-  });
-
-  it("counts ignored entries, a hidden directory once", async () => {
-    const tree = await makeTree({
-      ".gitignore": "*.log\nbuild/\n",
-      "a.log": "",
-      "build/x/y": "",
-      "build/z": "",
-      "src/b.log": "",
-    });
-    const root = await tree.guard.openDirectory(tree.root);
-    onTestFinished(() => root.close());
-    const ignore = await ignoreRules(tree.guard, root, []);
-    expect(await walked(tree, { ignore })).toMatchObject({
-      paths: [".gitignore", "src/"],
-      hidden: 3,
-    });
-  });
-
   it("handles names with newlines and control characters, and very deep trees", async () => {
     const deep = Array.from({ length: 300 }, () => "d").join("/");
     const tree = await makeTree({ "new\nline/\u001b[31mred": "", [deep]: null });

@@ -55,15 +55,15 @@ export async function checkout(
   caller: Caller,
 ): Promise<z.infer<typeof switched>> {
   await repository.worktree();
-  const before = { branch: await currentBranch(repository), commit: await headOf(repository) };
-  const {
-    args,
-    commit: target,
-    tracks,
-  } = query.create
-    ? await planOfNew(repository, query.branch_name, query.base_branch, before.commit)
-    : await planOf(repository, query.branch_name);
-  const from = before.commit;
+  const { branch_name: name, create, base_branch } = query;
+  const existing = create ? "HEAD" : `refs/heads/${checked(name)}`;
+  const [head, local] = await lookUp(repository, ["HEAD^{commit}", existing]);
+  const from = head?.oid;
+  const before = { branch: await currentBranch(repository), commit: from };
+  const plan = create
+    ? await planOfNew(repository, name, base_branch, from)
+    : await planOf(repository, name, local?.oid);
+  const { args, commit: target, tracks } = plan;
   if (from !== undefined && target !== undefined)
     await refuseFilters(repository, () => differing(repository, from, target), target);
   const hooks = await decideHooks(repository, HOOKS.checkout, caller);
@@ -120,9 +120,8 @@ interface Plan {
   readonly tracks?: string;
 }
 
-async function planOf(repository: Repository, target: string): Promise<Plan> {
-  const [local] = await lookUp(repository, [`refs/heads/${checked(target)}`]);
-  if (local !== undefined) return { args: [target], commit: local.oid };
+async function planOf(repository: Repository, target: string, local?: string): Promise<Plan> {
+  if (local !== undefined) return { args: [target], commit: local };
   const list = ["for-each-ref", "--format=%(refname:lstrip=2)", `refs/remotes/*/${target}`];
   const [remote, another] = await repository.lines(list, "list the remote branches");
   if (remote === undefined || another !== undefined) {

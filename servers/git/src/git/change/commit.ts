@@ -42,7 +42,7 @@ export async function commit(
   await repository.worktree();
   const before = await headOf(repository);
   if (amend && before === undefined) throw noCommits();
-  await refuseConflicts(repository);
+  if (files !== undefined) await refuseConflicts(repository);
   const hooks = await decideHooks(repository, HOOKS.commit, caller, query.skip_hooks);
   if (files !== undefined) await stage(repository, files);
   const paths = await pathsIn(repository, files ?? []);
@@ -59,6 +59,7 @@ export async function commit(
   const result = await repository.run(args, { ...options, input: message });
   const said = result.stdout.toString("utf8");
   if (result.code !== 0) {
+    await refuseConflicts(repository);
     // git's own failures end with 128, a hook's rejection with 1, whatever the hook prints.
     if (result.code !== 1) throw failureOf(result, "commit");
     if (/^(nothing (added )?to commit|no changes added to commit)/m.test(said))

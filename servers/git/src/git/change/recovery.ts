@@ -73,21 +73,20 @@ const MAX_ARGUMENTS = 500;
  * word when it writes that commit, except in `switch` and a fast-forward.
  *
  * @param to the commit
- * @param from only the files that differ between this commit and `to` are written; by default all
+ * @param from only the files that differ between this commit and `to` are written, or these; by default all
  */
 export async function untrackedAt(
   repository: Repository,
   to: string,
-  from?: string,
+  from?: string | readonly string[],
 ): Promise<string[]> {
   const paths = async (...args: string[]) =>
     records(await differing(repository, ...args)).map(pathText);
-  const changed = from && new Set(await paths("--diff-filter=d", from, to));
+  const list = typeof from === "string" ? await paths("--diff-filter=d", from, to) : from;
+  const changed = list && new Set(list);
   const missing = await paths("--cached", "--diff-filter=D", to);
-  return untrackedAmong(
-    repository,
-    missing.filter((path) => !changed || changed.has(path)),
-  );
+  const written = missing.filter((path) => changed?.has(path) ?? true);
+  return untrackedAmong(repository, written);
 }
 
 /** Untracked files at these paths, below them, or in place of a directory above them. */

@@ -90,12 +90,13 @@ export async function stashApply(
       ...(untracked ? [await differing(repository, emptyTree(oid), untracked.oid)] : []),
     ]);
   await refuseFilters(repository, written, oid);
-  refuseUntracked(await untrackedAt(repository, oid, `${oid}^1`));
+  const files = await changesOf(repository, [`${oid}^1`, oid]);
+  const paths = files.map(({ path }) => path);
+  refuseUntracked(await untrackedAt(repository, oid, paths));
   const apply = ["stash", "apply", "--quiet", query.index && "--index", oid];
   const result = await repository.run(apply, { silent: true });
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
-  const files = await changesOf(repository, [`${oid}^1`, oid]);
   const names = fileNames(files, Math.floor(budget / 2));
   if (conflicted.length > 0)
     return { commit: oid, ...names, ...(await conflictReport(repository, budget / 2 - 1_000)) };

@@ -47,12 +47,7 @@ export interface DiffText {
   readonly body: string;
   readonly facts: string;
   /** For people who see it as files: the patch ends the body. */
-  readonly view?: {
-    readonly length: number;
-    readonly remark: string;
-    readonly files?: readonly { name: string; added: number; removed: number }[];
-    readonly cursor?: string | undefined;
-  };
+  readonly view?: { readonly length: number; readonly [fact: string]: unknown };
 }
 
 /** Of a patch or a file, which is in memory as a whole. */
@@ -112,17 +107,8 @@ export async function diff(
   const more = cursor !== undefined && `continue with cursor "${cursor}" or narrow with paths`;
   const facts = [...remarks, more].filter(Boolean);
   const body = isPatch ? page.text : [totalOf(files), page.text].join("\n").trimEnd();
-  const named = files.map(({ path, from, added = 0, deleted = 0 }) => ({
-    name: from === undefined ? path : `${from} → ${path}`,
-    added,
-    removed: deleted,
-  }));
-  const view = {
-    length: page.text.length,
-    remark: remarks.join("; "),
-    ...(isLong ? { files: named } : {}),
-    cursor,
-  };
+  const { length } = page.text;
+  const view = { length, remark: remarks.join("; "), files: isLong ? files : [], cursor };
   return {
     body: header + list + body,
     facts: facts.length === 0 ? "" : `(${facts.join("; ")})`,

@@ -107,7 +107,7 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
 }
 
 /** Turns git's progress lines into steps that only increase. */
-export function progressReader(progress: Caller["progress"]): (text: string) => void {
+function progressReader(progress: Caller["progress"]): (text: string) => void {
   let best = 0;
   return (text) => {
     for (const [, stage = "", percent] of text.matchAll(/([A-Z]\w+)[^:\r\n]*:\s+(\d+)%/g)) {

@@ -1,7 +1,4 @@
-import type { ChildProcess } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { existsSync, writeFileSync } from "node:fs";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isRunning, type Scratch, scratch } from "../../../test/fixture.ts";
@@ -13,71 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => place.dispose());
 
-/** Runs a shell script instead of git; returns its output as it arrives. */
-const run = (script: string, heard: (text: string) => void) =>
-  runGit({
-    program: "/bin/sh",
-    args: ["-c", script],
-    cwd: place.folder,
-    env: { PATH: process.env.PATH ?? "" },
-    signal: new AbortController().signal,
-    onStdout(chunk) {
-      heard(chunk.toString());
-      return true;
-    },
-  });
-const until = (file: string) => `while [ ! -e ${file} ]; do sleep 0.02; done`;
-
 // Windows has no /bin/sh.
-describe.skipIf(process.platform === "win32")(
-  "runGit, when git has ended but its child has not",
-  () => {
-    it("returns what was written while this process was busy", async () => {
-      let said = "";
-      // As on a busy machine: once the exit is known, this process is blocked until the child has written and the time to
-      // linger is over. Then timers run first, and pipes are read only after them.
-      const block = (message: unknown) => {
-        (message as { process: ChildProcess }).process.once("exit", () =>
-          setImmediate(() => {
-            writeFileSync(place.path("go"), "");
-            while (!existsSync(place.path("written"))) pause(10);
-            pause(700);
-          }),
-        );
-      };
-      subscribe("child_process", block);
-      try {
-        await run(`(${until("go")}; echo late; touch written; sleep 600) & echo early`, (text) => {
-          said += text;
-        });
-      } finally {
-        unsubscribe("child_process", block);
-      }
-      expect(said).toBe("early\nlate\n");
-    });
-
-    it.runIf(process.platform === "linux")(
-      "does not wait for a process that left its group",
-      async () => {
-        let said = "";
-        await run("setsid sleep 600 & echo $!", (text) => {
-          said += text;
-        });
-        expect(isRunning(Number(said))).toBe(true);
-        process.kill(Number(said), "SIGKILL");
-      },
-    );
-
-    it("ends a silent child without waiting for it", async () => {
-      let said = "";
-      await run("sleep 600 & echo $!", (text) => {
-        said += text;
-      });
-      await expect.poll(() => isRunning(Number(said))).toBe(false);
-    });
-  },
-);
-
 describe.skipIf(process.platform === "win32")("runGit", () => {
   const start = (script: string, more: Partial<GitRun> = {}) =>
     runGit({
@@ -97,17 +30,6 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
     expect(await start("cat")).toMatchObject({ code: 0, cut: false });
     expect((await start("cat", { input: "" })).stdout).toHaveLength(0);
     expect((await start("kill -9 $$")).code).toBe(128);
-  });
-
-  it("keeps 40 concurrent runs apart", async () => {
-    const runs = Array.from({ length: 40 }, (_, index) =>
-      start(`cat; echo ${index} >&2; exit ${index}`, {
-        input: `in ${index}`,
-        env: { GIT_X: `${index}` },
-      }),
-    );
-    for (const [index, { stdout, stderr, code }] of (await Promise.all(runs)).entries())
-      expect([stdout.toString(), stderr, code]).toEqual([`in ${index}`, `${index}\n`, index]);
   });
 
   it("ends with all its child processes when the call ends", async () => {
@@ -136,8 +58,3 @@ describe.skipIf(process.platform === "win32")("runGit", () => {
     expect(await code({ args: ["-c", "a\0b"] })).toBe("bad_argument");
   });
 });
-
-/** Blocks this thread. */
-function pause(milliseconds: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
-}

@@ -33,13 +33,6 @@ export function records(output: Buffer): Buffer[] {
   return fields;
 }
 
-/** Reads `mode oid stage TAB path`, a record of `ls-files --stage -z` and of `merge-tree -z`. */
-export function stagedEntry(record: Buffer) {
-  const tab = record.indexOf(9);
-  const [mode = "", oid = "", stage = ""] = record.toString("latin1", 0, tab).split(" ");
-  return { mode, oid, stage, path: record.subarray(tab + 1) };
-}
-
 /** Paths for git's stdin, each followed by a NUL. */
 export function nulEnded(paths: readonly (string | Buffer)[]): Buffer {
   return Buffer.concat(paths.flatMap((path) => [Buffer.from(path), Buffer.of(0)]));

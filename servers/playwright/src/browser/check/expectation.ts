@@ -81,16 +81,15 @@ async function hold(plan: Expectation, page: Page, timeout: number): Promise<voi
   for (;;) {
     const found = locatorOf(page, on);
     const count = await found.count();
-    const value =
-      polls === "count" || count === 0
-        ? count
-        : await found.evaluate((one, css) => one.matches(css), polls.css, { timeout: ASK_MS });
     const isLast = timeout === ONCE || performance.now() >= ends;
     try {
-      if (polls !== "count" && count === 0) throw new Error(NOT_FOUND);
-      return await check(expect(value), []);
+      if (polls === "count") return await check(expect(count), []);
+      if (count === 0) throw new Error(NOT_FOUND);
+      const asked = found.evaluate((one, css) => one.matches(css), polls.css, { timeout: ASK_MS });
+      return await check(expect(await asked), []);
     } catch (error) {
-      if (isLast) throw error;
+      // A page that was too busy to answer is asked again.
+      if (isLast || plain(error).includes("strict mode violation")) throw error;
     }
     await sleep(POLL_MS);
   }
@@ -110,7 +109,7 @@ async function reason(
   const target = "target" in check ? check.target : undefined;
   const shown = (value: unknown, max?: number) => cut(see(String(value ?? "")), max);
   if (message.includes(NOT_FOUND) && target !== undefined) {
-    const isState = check.kind === "state" || matcher === "toBeVisible";
+    const isState = "state" in check || matcher === "toBeVisible";
     const isHidden = isState && (await countOf(targetOn(page, target))) > 0;
     return isHidden ? "it is hidden" : missing(page, target);
   }
@@ -132,7 +131,7 @@ async function reason(
     const some = Number(actual) === 1 ? "1 element matches" : `${actual} elements match`;
     return isCount ? `the count is ${actual}` : some;
   }
-  if (check.kind === "state" && polls !== undefined)
+  if ("state" in check && polls !== undefined)
     return `it is ${args[0] !== not ? "not " : ""}${check.state}`;
   if (on.calls.length === 0)
     return `the ${matcher === "toHaveTitle" ? "title" : "url"} is ${shown(actual)}`;

@@ -1,9 +1,9 @@
 import type { ElementHandle, Page } from "playwright";
 import { type Absence, SEVERITIES, type Severity, type Target } from "../language/ast.ts";
 import type { CheckOf } from "../language/sentences.ts";
-import { shown } from "../library.ts";
+import { framesOf, shown } from "../library.ts";
 import { isFailed, type PageEvents } from "../page/events.ts";
-import { framesOf, targetOn } from "../page/locate.ts";
+import { targetOn } from "../page/locate.ts";
 import type { Outcome, See } from "./expectation.ts";
 
 const MAX_SHOWN = 5;

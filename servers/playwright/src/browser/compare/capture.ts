@@ -70,7 +70,7 @@ const short = (text: string) => {
 };
 
 /** A text without what two deployments of one page differ in: their origin, and hashes in names of files. */
-export function localText(text: string, origin: string): string {
+function localText(text: string, origin: string): string {
   return text
     .replaceAll(origin, "")
     .replace(

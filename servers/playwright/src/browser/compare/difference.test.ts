@@ -1,6 +1,5 @@
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
-import { localText } from "./capture.ts";
 import { differenceOf } from "./difference.ts";
 
 const WIDTH = 120;
@@ -17,45 +16,8 @@ function loaded(lines: readonly string[], bars: readonly Color[] = ["none"]) {
 }
 
 const OLD = ["status: 200", "- main:", '  - heading "Lamps"', "  - paragraph: 49 euros"];
-const NEW = ["status: 200", "- main:", '  - heading "Lamps"', "  - paragraph: 59 euros"];
 
 describe("two versions of a page", () => {
-  it("that are equal have no difference", async () => {
-    expect(await differenceOf([loaded(OLD)], [loaded(OLD)])).toEqual({
-      ...{ lines: [], regions: [], ignored: [], diff: undefined },
-    });
-  });
-
-  it("differ in lines, each after the line before it, whatever their indentation", async () => {
-    const { lines } = await differenceOf([loaded(OLD)], [loaded([...NEW, "  - link"])]);
-    expect(lines).toEqual([
-      '    heading "Lamps"',
-      "-   paragraph: 49 euros",
-      "+   paragraph: 59 euros",
-      "+   link",
-    ]);
-    const deeper = OLD.map((line) => `  ${line}`);
-    expect((await differenceOf([loaded(OLD)], [loaded(deeper)])).lines).toEqual([]);
-  });
-
-  it("differ in pictures, where a part of the second is marked", async () => {
-    const { regions, diff } = await differenceOf(
-      [loaded(OLD, ["none", "red", "none", "none"])],
-      [loaded(OLD, ["none", "blue", "none", "red"])],
-    );
-    expect(regions).toEqual(["9600 px differ, from row 40 to 160 of 160"]);
-    const { width, height } = PNG.sync.read(diff ?? Buffer.alloc(0));
-    expect([width, height]).toEqual([WIDTH, 4 * BAR]);
-  });
-
-  it("differ in height", async () => {
-    const { regions } = await differenceOf(
-      [loaded(OLD, ["none"])],
-      [loaded(OLD, ["none", "blue"])],
-    );
-    expect(regions).toEqual(["4800 px differ, from row 40 to 80 of 80"]);
-  });
-
   it("do not differ in what changes at each load, which is listed", async () => {
     const visits = (n: number) => [...OLD, `- text: visit ${n}`];
     const { lines, regions, ignored } = await differenceOf(
@@ -74,18 +36,5 @@ describe("two versions of a page", () => {
       "parts of the picture that differ at each load",
       "what differs at each load: text: visit 1; text: visit 3",
     ]);
-  });
-});
-
-describe("two deployments of one page", () => {
-  it.each([
-    ["link http://a.test:3000/docs", "link /docs"],
-    [
-      "failed request: GET http://a.test:3000/app.3f2a91bc.js (404)",
-      "failed request: GET /app.*.js (404)",
-    ],
-    ["http://b.test/", "http://b.test/"],
-  ])("have the same lines: %s", (line, same) => {
-    expect(localText(line, "http://a.test:3000")).toBe(same);
   });
 });

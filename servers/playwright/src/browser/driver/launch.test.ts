@@ -3,23 +3,12 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { chromium } from "playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { isLong } from "../../../../../vitest.long.ts";
 import { ensureBrowser } from "../../../test/browser.mjs";
-import { openGuard, page, type Site } from "../../../test/lab.ts";
+import { page, type Site } from "../../../test/lab.ts";
 import { descendantsOf } from "../../../test/processes.ts";
 import { folderOf, site } from "../../../test/session.ts";
-import {
-  CALL,
-  launchOptions,
-  makeDrivers,
-  makeTester,
-  ownBrowser,
-  requestOf,
-} from "../../../test/testers.ts";
-import { devicesOf } from "../devices.ts";
-import { Contexts } from "../page/open.ts";
+import { CALL, launchOptions, makeDrivers, makeTester, requestOf } from "../../../test/testers.ts";
 import type { Drivers } from "./drivers.ts";
 import { launch } from "./launch.ts";
 
@@ -31,8 +20,6 @@ function killIfThere(pid: number): void {
   }
 }
 
-/** In the command of a driver's process. */
-const OF_A_DRIVER = `--max-old-space-size=512`;
 let browser: Awaited<ReturnType<typeof ensureBrowser>>;
 let web: Site;
 beforeAll(async () => {
@@ -55,25 +42,6 @@ describe("if no browser starts", () => {
       message: expect.not.stringContaining("sandbox does not"),
     });
   });
-
-  it.each([
-    { executablePath: "/nowhere/chrome" },
-    { env: { PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH: "/nowhere/chrome" } },
-  ])("one that is named, %j, is the only one that is tried", async (given) => {
-    await expect(failed(given)).rejects.toMatchObject({
-      message: expect.stringMatching(/Tried:\n\/nowhere\/chrome: [^\n]+$/),
-    });
-  });
-
-  it.each(["firefox", "webkit"] as const)(
-    "%s is Playwright's, and one command installs it",
-    async (name) => {
-      await expect(failed({ browser: name })).rejects.toMatchObject({
-        message: expect.stringContaining(`Playwright's ${name}: not there`),
-        hint: expect.stringContaining(`npx playwright install --with-deps ${name}`),
-      });
-    },
-  );
 
   it.each(["cdpEndpoint", "wsEndpoint"] as const)("the token in %s is not shown", async (which) => {
     const scheme = which === "cdpEndpoint" ? "http" : "ws";
@@ -120,26 +88,6 @@ describe("a remote browser", () => {
     await tester.close();
     expect((await fetch(`${cdpEndpoint}/json/version`)).status).toBe(200);
   });
-
-  if (isLong)
-    it("is used by --ws-endpoint, and left running", async () => {
-      const server = await chromium.launchServer({
-        executablePath: browser.executablePath,
-        env: Object.fromEntries(Object.entries(process.env).map(([k, v]) => [k, v ?? ""])),
-      });
-      try {
-        const wsEndpoint = server.wsEndpoint();
-        const tester = await makeTester({ launch: () => launch(launchOptions({ wsEndpoint })) });
-        expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(
-          true,
-        );
-        await tester.close();
-        const again = await chromium.connect(wsEndpoint);
-        await again.close();
-      } finally {
-        await server.close();
-      }
-    });
 });
 
 describe("one browser", () => {
@@ -183,75 +131,4 @@ describe("one browser", () => {
     await drivers.close();
     await expect(run()).rejects.toMatchObject({ kind: "unavailable" });
   });
-
-  if (isLong)
-    it("that does not start leaves one process to ask", async () => {
-      const processes = () =>
-        descendantsOf(process.pid).filter(({ command }) => command.includes(OF_A_DRIVER));
-      const before = processes().length;
-      const drivers = await makeDrivers(undefined, undefined, {
-        executablePath: "/nowhere/chrome",
-      });
-      open.push(drivers);
-      for (let n = 0; n < 3; n++) {
-        expect(await drivers.devices([])).toHaveLength(1);
-      }
-      expect(processes()).toHaveLength(before + 1);
-    });
-
-  it("with a context that closes slowly finishes its other runs, but gets no new ones", async () => {
-    let isFit = true;
-    const contexts = new Contexts({
-      launch: ownBrowser,
-      unfit: () => {
-        isFit = false;
-      },
-      ignoreHttpsErrors: false,
-      closeMs: 0,
-    });
-    const [device] = await devicesOf([]);
-    if (device === undefined) throw new Error("no device");
-    const make = () => contexts.open(device, openGuard);
-    const [slow, other] = [await make(), await make()];
-    await slow.close();
-    expect(isFit).toBe(false);
-    await other.page.goto(web.url);
-    expect(await other.page.title()).toBe("Docs");
-    await contexts.close();
-  });
-
-  it("that closes late, but within the time that it was given, gets further runs", async () => {
-    let isFit = true;
-    const contexts = new Contexts({
-      launch: ownBrowser,
-      unfit: () => {
-        isFit = false;
-      },
-      ignoreHttpsErrors: false,
-      closeMs: 0,
-    });
-    const [device] = await devicesOf([]);
-    if (device === undefined) throw new Error("no device");
-    const opened = await contexts.open(device, openGuard);
-    await opened.close(60_000);
-    expect(isFit).toBe(true);
-    await contexts.close();
-  });
-
-  if (isLong)
-    it("is stopped when idle, and started again on demand", async () => {
-      const { started, run } = await counted(100);
-      await run();
-      await new Promise((done) => setTimeout(done, 2_000));
-      expect((await run()).passed).toBe(true);
-      expect(started).toHaveLength(2);
-    });
-
-  if (isLong)
-    it("is not started again after the server closes while it starts", async () => {
-      const { drivers, run } = await counted();
-      drivers.prewarm();
-      await drivers.close();
-      await expect(run()).rejects.toMatchObject({ kind: "unavailable" });
-    });
 });

@@ -28,8 +28,7 @@ export type Base =
   /** A field by its label or placeholder; without a text, any text field. */
   | { kind: "field"; text: string | undefined; exact: boolean }
   | {
-      /** `quoted` is a bare string: text on the page, or what names a field or button if one is needed. */
-      kind: "text" | "quoted" | "label" | "placeholder" | "alt" | "title" | "testid";
+      kind: "text" | "label" | "placeholder" | "alt" | "title" | "testid";
       text: string;
       /** The whole text in this letter case; otherwise a part of it, in any. */
       exact: boolean;
@@ -48,42 +47,31 @@ export interface Target {
   readonly inside: Target | undefined;
 }
 
-/** What a bare quoted text means: visible text, or a field by its label or placeholder. */
-export type Meaning = "text" | "field";
-
-/**
- * The states of an element: how a bare quoted text names it, Playwright's matcher, and whether that is negated; or the
- * selector that an element in this state matches.
- */
+/** The states of an element: Playwright's matcher for it, or the selector that an element in this state matches. */
 export const STATES = {
-  visible: ["text", "toBeVisible", false],
-  hidden: ["text", "toBeHidden", false],
-  enabled: ["text", "toBeEnabled", false],
-  disabled: ["text", "toBeDisabled", false],
-  checked: ["field", "toBeChecked", false],
-  unchecked: ["field", "toBeChecked", true],
-  editable: ["field", "toBeEditable", false],
-  readonly: ["field", "toBeEditable", true],
-  focused: ["field", "toBeFocused", false],
-  empty: ["field", "toBeEmpty", false],
-  "in viewport": ["text", "toBeInViewport", false],
-  selected: [
-    "field",
-    ':checked, [aria-selected="true"], [aria-current]:not([aria-current="false"])',
-  ],
-  expanded: ["text", '[aria-expanded="true"], details[open], details[open] > summary'],
-  collapsed: [
-    "text",
-    '[aria-expanded="false"], details:not([open]), details:not([open]) > summary',
-  ],
-  pressed: ["text", '[aria-pressed="true"]'],
-  required: ["field", ':required, [aria-required="true"]'],
-  invalid: ["field", ':invalid, [aria-invalid]:not([aria-invalid="false"])'],
-} as const satisfies Record<
-  string,
-  readonly [Meaning, string, boolean] | readonly [Meaning, string]
->;
-export type State = keyof typeof STATES;
+  visible: "toBeVisible",
+  hidden: "toBeHidden",
+  enabled: "toBeEnabled",
+  disabled: "toBeDisabled",
+  "in viewport": "toBeInViewport",
+  expanded: '[aria-expanded="true"], details[open], details[open] > summary',
+  collapsed: '[aria-expanded="false"], details:not([open]), details:not([open]) > summary',
+  pressed: '[aria-pressed="true"]',
+} as const;
+
+/** The states of a field, where a text alone is its label or placeholder. */
+export const FIELD_STATES = {
+  checked: "toBeChecked",
+  unchecked: "not.toBeChecked",
+  editable: "toBeEditable",
+  readonly: "not.toBeEditable",
+  focused: "toBeFocused",
+  empty: "toBeEmpty",
+  selected:
+    ':checked, [aria-checked="true"], [aria-selected="true"], [aria-current]:not([aria-current="false"])',
+  required: ':required, [aria-required="true"]',
+  invalid: ':invalid, [aria-invalid]:not([aria-invalid="false"])',
+} as const;
 
 export const SEVERITIES = ["minor", "moderate", "serious", "critical"] as const;
 export type Severity = (typeof SEVERITIES)[number];

@@ -1,179 +1,249 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { assertionOf } from "../../../test/forms.ts";
+import { exportSpec } from "../export/spec.ts";
+import { CHECKS } from "./checks.ts";
+import { TABLES } from "./help.ts";
 import { parseScript, parseStep } from "./parse.ts";
+import { LanguageError } from "./reader.ts";
+import { STEPS } from "./steps.ts";
 import { describeTarget } from "./target.ts";
 
-const check = (text: string) => assertionOf(text).check;
-const problem = (steps: string[], assertions: string[]): string => {
-  try {
-    parseScript(steps, assertions);
-  } catch (error) {
-    return error instanceof Error ? error.message : "";
-  }
-  throw new Error("it can be parsed");
-};
+describe("the reference", () => {
+  const assertions = [
+    ...TABLES.checks.flat(),
+    ...TABLES.targets.flat().map((target) => `${target} exists`),
+  ];
+  const actions = TABLES.steps.flat();
 
-describe("assertions", () => {
-  it.each([
-    ["title is 'Docs'", { kind: "page", what: "title", compare: { how: "is", value: "Docs" } }],
-    ["title is not 'Docs'", { kind: "page", compare: { how: "is", negated: true } }],
-    [
-      "url does not contain '?q'",
-      { kind: "page", what: "url", compare: { how: "contains", negated: true } },
-    ],
-    [
-      "title matches /^a\\/b$/i",
-      { kind: "page", compare: { how: "matches", value: "^a\\/b$", flags: "i" } },
-    ],
-    ["status is 200", { kind: "status", range: { from: 200, to: 200 } }],
-    ["status 2xx", { kind: "status", range: { from: 200, to: 299 } }],
-    [
-      "status 'Saved' is visible",
-      { kind: "state", target: { base: { kind: "role", role: "status" } } },
-    ],
-    ["h1 contains 'Docs'", { kind: "text", target: { base: { kind: "css", css: "h1" } } }],
-    ["Expect h1 contains “Docs”", { kind: "text", compare: { value: "Docs" } }],
-    ["h1 does not contain 'x'", { kind: "text", compare: { negated: true } }],
-    ["`main > .item, .other` is visible", { target: { base: { css: "main > .item, .other" } } }],
-    [
-      "a[href='is visible'] exists",
-      { kind: "existence", target: { base: { css: "a[href='is visible']" } } },
-    ],
-    [
-      "`.in is` is not visible",
-      { kind: "state", target: { base: { css: ".in is" } }, negated: true },
-    ],
-    [
-      "button 'Save' is disabled",
-      { target: { base: { kind: "role", role: "button", name: "Save" } } },
-    ],
-    ["link 'x' does not exist", { kind: "existence", exists: false }],
-    ["link exists", { target: { base: { kind: "role", role: "link", name: undefined } } }],
-    ["heading is in viewport", { kind: "state", state: "in viewport" }],
-    ["'Welcome' is visible", { target: { base: { kind: "quoted", text: "Welcome" } } }],
-    ["label 'It\\'s' is checked", { target: { base: { kind: "label", text: "It's" } } }],
-    ["label contains 'x'", { target: { base: { kind: "css", css: "label" } } }],
-    [
-      "nth 3 li in ul in main is 'c'",
-      { target: { pick: 3, inside: { inside: { base: { role: "main" } } } } },
-    ],
-    ["first testid 'row' exists", { target: { pick: "first", base: { kind: "testid" } } }],
-    ["input has value 'x'", { kind: "value", compare: { how: "is" } }],
-    ["a has attribute href", { kind: "attribute", name: "href" }],
-    ["a has attribute 'href' contains '/x'", { name: "href", compare: { how: "contains" } }],
-    ["h1 has style 'color' 'red'", { kind: "style", name: "color" }],
-    ["li count is 3", { kind: "count", compare: { how: "=", value: 3 } }],
-    ["li count >= 3", { compare: { how: ">=" } }],
-    ["no console errors", { kind: "absence", what: "console errors" }],
-    ["no .error", { kind: "no target" }],
-    ["no text '.error'", { kind: "no target", target: { base: { kind: "text", text: ".error" } } }],
-    ["no .error in main", { kind: "no target", target: { inside: { base: { role: "main" } } } }],
-    ["no requests to **/ads/**", { kind: "no requests", request: { glob: "**/ads/**" } }],
-    ["no serious a11y violations in main", { kind: "a11y", severity: "serious" }],
-    ["no a11y violations", { kind: "a11y" }],
-    ["request to '/api/*'", { kind: "request", request: { glob: "/api/*" } }],
-    ["response **/api status is 404", { kind: "response", range: { from: 404, to: 404 } }],
-    ["response time under 300ms", { kind: "time", metric: "response time", limit: 300 }],
-    ["lcp under 2.5s", { metric: "lcp", limit: 2500 }],
-    ["cls under 0.1", { kind: "cls", limit: 0.1 }],
-  ])("reads %s", (text, wanted) => {
-    expect(check(text)).toMatchObject(wanted);
-  });
-
-  it("parses prefixes and suffixes", () => {
-    expect(assertionOf(" not h1 exists within 2s ")).toMatchObject({
-      text: "not h1 exists within 2s",
-      negated: true,
-      within: 2_000,
-    });
+  it("has an example of every form, and is in README.md", () => {
+    const checks = new Set<string>(assertions.map((text) => assertionOf(text).check.kind));
+    const steps = new Set<string>(actions.map((text) => parseStep(text).action.kind));
+    expect(Object.keys(CHECKS).filter((kind) => !checks.has(kind))).toEqual([]);
+    expect(Object.keys(STEPS).filter((kind) => !steps.has(kind))).toEqual([]);
+    const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+    for (const example of Object.values(TABLES).flat(2)) expect(readme).toContain(example);
   });
 
   it("describes a target in a form that it parses", () => {
-    for (const text of ["nth 2 button 'It\\'s' in `a b`", "last h1", "'x'", "link"]) {
-      const read = check(`${text} exists`);
-      if (!("target" in read) || read.target === undefined) throw new Error("no target");
-      expect(describeTarget(read.target)).toBe(text);
+    for (const text of ["nth 2 button 'It\\'s' in `a b`", "last h1", "text 'x'", "link"]) {
+      const { check } = assertionOf(`${text} exists`);
+      if (!("target" in check) || check.target === undefined) throw new Error("no target");
+      expect(describeTarget(check.target)).toBe(text.replace("text ", ""));
     }
   });
 });
 
-describe("steps", () => {
-  it.each([
-    ["goto /login?x=1", { kind: "goto", url: "/login?x=1" }],
-    [
-      "click button 'Save' in `#form`",
-      { kind: "click", target: { inside: { base: { css: "#form" } } } },
-    ],
-    ["double click li", { kind: "double click" }],
-    ["fill 'Email' with 'a@b.c'", { kind: "fill", value: { text: "a@b.c" } }],
-    [
-      "fill label 'Password' with secret 'PASSWORD'",
-      { kind: "fill", value: { secret: "PASSWORD" } },
-    ],
-    ["type 'hello'", { kind: "type" }],
-    ["press Control+A on input", { kind: "press", key: "Control+A" }],
-    ["uncheck label 'x'", { kind: "uncheck" }],
-    ["select 'a', 'b' in select", { kind: "select", options: ["a", "b"] }],
-    ["upload 'a.txt' to `input[type=file]`", { kind: "upload", files: ["a.txt"] }],
-    ["hover nav", { kind: "hover" }],
-    ["wait for 500ms", { kind: "wait", duration: 500 }],
-    ["wait for h1", { kind: "wait for", assertion: { text: "h1 is visible" } }],
-    ["wait for .spinner is hidden within 3s", { kind: "wait for", assertion: { within: 3_000 } }],
-    ["wait for url contains 'done'", { kind: "wait for", assertion: { check: { what: "url" } } }],
-    ["wait for network idle", { kind: "wait for idle" }],
-    ["scroll to bottom", { kind: "scroll", edge: "bottom" }],
-    ["drag `#a` to `#b`", { kind: "drag", to: { base: { css: "#b" } } }],
-    // A letter that is also an element's name: a check on it would pass always, a step does not.
-    [
-      "drag 'a' to 'b'",
-      { kind: "drag", from: { base: { text: "a" } }, to: { base: { text: "b" } } },
-    ],
-    ["scroll to 'p'", { kind: "scroll to", target: { base: { text: "p" } } }],
-    ["screenshot of 'a'", { kind: "screenshot", target: { base: { text: "a" } } }],
-    ["accept dialog with 'yes'", { kind: "accept dialog", text: "yes" }],
-    ["go back", { kind: "back" }],
-    ["screenshot 'a' of nav", { kind: "screenshot", name: "a" }],
-    ["expect h1 contains 'x'", { kind: "expect", assertion: { text: "h1 contains 'x'" } }],
-  ])("reads %s", (text, wanted) => {
-    expect(parseStep(text).action).toMatchObject(wanted);
+describe("another wording", () => {
+  const WORDINGS: Readonly<Record<string, string>> = {
+    "navigate to /login": "goto /login",
+    "refresh the page": "reload",
+    "click on the 'Save' button": "click button 'Save'",
+    "click 2nd button": "click nth 2 button",
+    "click link with text 'Docs'": "click link containing 'Docs'",
+    "fill the 'Email' field with 'x'": "fill field 'Email' with 'x'",
+    "wait 2 seconds": "wait for 2s",
+    "dblclick li": "double click li",
+    "fill input 'Email' with 'x'": "fill 'Email' with 'x'",
+    "enter 'x' in 'City'": "type 'x' into 'City'",
+    "press 'Enter' in 'City'": "press Enter on 'City'",
+    "tick 'I agree'": "check 'I agree'",
+    "select option 'Blue' from select 'Color'": "select 'Blue' in field 'Color'",
+    "take screenshot of nav": "screenshot of nav",
+    "click '#save'": "click #save",
+    "verify h1 equals 'Docs'": "expect h1 is 'Docs'",
+    "expect page title is 'Docs'": "expect title is 'Docs'",
+    "expect second li text is 'two'": "expect nth 2 li is 'two'",
+    "expect 'I agree' checkbox is checked": "expect checkbox 'I agree' is checked",
+    "expect 'Email' value is 'x'": "expect 'Email' has value 'x'",
+    "expect link 'Docs' href is '/docs'": "expect link 'Docs' has attribute href '/docs'",
+    "expect h1 has css 'color' 'red'": "expect h1 has style 'color' 'red'",
+    "expect 'Saved' to be visible": "expect text 'Saved' is visible",
+    "expect image 'Logo' should be visible": "expect img 'Logo' is displayed",
+    "expect nav is not present": "expect nav does not exist",
+    "expect li has count 3": "expect li count is 3",
+    "expect status code is 200": "expect status is 200",
+    "expect no accessibility violations": "expect no a11y violations",
+    "wait until the heading 'News' inside main exists": "wait for heading 'News' in main exists",
+  };
+  it.each(Object.entries(WORDINGS))("%s means %s", (text, own) => {
+    const meaning = (sentence: string) => {
+      const { action } = parseStep(sentence);
+      return "assertion" in action ? action.assertion.check : action;
+    };
+    expect(meaning(text)).toEqual(meaning(own));
   });
 });
 
-describe("an invalid sentence", () => {
-  it("is reported with a caret, what was expected, and an example", () => {
-    expect(problem([], ["h1 contans 'Docs'"])).toBe(
-      [
-        "assertions[0] cannot be parsed:",
-        "  h1 contans 'Docs'",
-        "  ^ expected contains, is, matches, is not, exists, does not exist, count, value, has, href, src, placeholder, alt, lang, type, name or rel",
-        "  for example: h1 contains 'Docs'",
-      ]
-        .join("\n")
-        .replace("  ^", "     ^"),
-    );
+describe("a line of Playwright", () => {
+  const LINES = [
+    "page.getByRole('button', { name: 'Save', exact: true }).click()",
+    "page.getByLabel(\"Email\").fill('it\\'s')",
+    "page.locator('li').filter({ has: page.getByRole('link'), hasText: /x/i }).nth(1).hover()",
+    "page.frameLocator('#pay').getByText('Go').first().dblclick({ position: { x: 1, y: 2 } })",
+    "page.getByLabel('Color').selectOption(['a', 'b'])",
+    "page.keyboard.press('Control+A')",
+    "page.getByLabel('Password').fill(process.env.PW_SECRET_PASSWORD ?? '')",
+  ];
+  const EXPECTS = [
+    "expect(page.getByText('Saved')).toBeVisible()",
+    "expect(page.getByText('Saved')).not.toBeVisible({ timeout: 100 })",
+    "expect(page.locator('li')).toHaveText(['a', /b/])",
+    "expect(page.getByRole('link')).toHaveAttribute('href', '/x')",
+    "expect(page).toHaveURL(/done/)",
+  ];
+
+  it("is a sentence, and exported unchanged", () => {
+    const spec = exportSpec({
+      ...{ title: "t", url: "http://localhost/", device: undefined },
+      steps: LINES.map((line) => `await ${line};`),
+      assertions: EXPECTS,
+    });
+    for (const line of [...LINES, ...EXPECTS]) expect(spec).toContain(`  await ${line};\n`);
+    expect(assertionOf(EXPECTS[1] ?? "")).toMatchObject({ within: 100 });
   });
 
-  it("reports up to five invalid sentences at once", () => {
-    const text = problem(
+  it.each([
+    "page.evaluate(‸() => 1)",
+    "page.‸evaluate('1')",
+    "page.getByText(‸`a\u0024{b}`).click()",
+    "page.getByText(‸name).click()",
+    "page.getByText('a' ‸+ 'b').click()",
+    "page.getByRole('button').‸click({ force: true })",
+    "page.getByRole('button').‸click().then()",
+    "page.getByRole('button').click(); ‸page.reload()",
+    "page.‸click('button')",
+    "page.getByText(‸/(?=a)/).click()",
+    "page.goto(‸process.env.HOME)",
+    "page.‸goto('file:///etc/passwd')",
+    "expect(‸await page.title()).toBe('x')",
+    "expect(page.getByText('x')).‸toBeMagic()",
+    "expect(page.‸constructor('x')).toBeVisible()",
+    "page.getByText('x').‸__proto__.click()",
+    "page.locator('x').filter({ ‸secret: 'X' }).click()",
+  ])("is refused where it is not data: %s", (marked) => {
+    const refused = () => parseStep(marked.replace("‸", ""));
+    expect(refused).toThrow(LanguageError);
+    expect(refused).toThrow(expect.objectContaining({ at: marked.indexOf("‸") }));
+  });
+});
+
+/** Sentences with a mistake at ‸, and what is expected there. */
+const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
+  ["‸", "a step"],
+  ["‸clik 'x'", "click"],
+  ["click ‸", "a target"],
+  ["click button 'a' ‸twice", "the end of the step"],
+  ["goto ‸file:///etc/passwd", "file: is not allowed"],
+  ["goto ‸javascript:alert(1)", "javascript: is not allowed"],
+  ["fill 'x' ‸and", "with"],
+  ["fill 'x' with secret ‸'a-b'", "letters, digits and _"],
+  ["select 'a' and ‸", "a text in quotes"],
+  ["wait for ‸5 hours", "a time such as 500ms or 2s"],
+  ["switch to tab ‸help", "the tab's number"],
+  ["mock GET /x ‸500", "with"],
+  ["mock /x with ‸teapot", "a status from 200 to 599"],
+  ["expect ‸", "an assertion"],
+  ["expect title ‸contians 'x'", "contains, is, matches"],
+  ["expect status is ‸2000", "a status such as 200 or 2xx"],
+  ["expect h1 contains ‸", "a text in quotes"],
+  ["expect h1 contains ‸'Docs", "a closing '"],
+  ["expect h1 matches ‸Docs", "a pattern between slashes"],
+  ["expect h1 matches ‸/(?=a)/", "no look-around"],
+  ["expect h1 matches ‸/a/g", "only the flags i, m, s and u"],
+  ["expect h1 is ‸visibel", "visible"],
+  ["expect h1 has ‸color 'red'", "value, class, attribute"],
+  ["expect h1 has value ‸", "a text in quotes, contains or matches"],
+  ["expect h1 has attribute ‸'a b' 'x'", "a name"],
+  ["expect li count at least ‸1.5", "a whole number"],
+  ["expect nth ‸0 li exists", "a position from 1"],
+  ["expect ‸buton 'Save' is visible", "an assertion"],
+  ["expect ‸a[href exists", "balanced brackets"],
+  ["expect ‸'.spinner' is hidden", ".spinner without quotes for CSS, or text '.spinner'"],
+  ["expect label ‸'' exists", "a text that is not empty"],
+  ["expect no ‸console erors", "console errors"],
+  ["expect heading level ‸7 exists", "a level from 1 to 6"],
+  ["expect lcp under ‸2", "a time such as 500ms or 2s"],
+  ["expect h1 exists ‸and more", "the end, or within and a time"],
+];
+
+/** Sentences that models write and nobody can check, and the sentence to send. */
+const REFUSED: Readonly<Record<string, string>> = {
+  "no broken links": "no failed requests",
+  "no errors": "no console errors",
+  "no disabled buttons": "no ",
+  "li 2 contains 'x'": "nth 2 li contains 'x'",
+  "'Ada' and 'Bob' are visible": "'Ada' is visible",
+  "no console errors after clicking the Save button": "no console errors",
+  "no console errors when scrolling": "no console errors",
+  "'Error' is not visible while loading": "'Error' is not visible",
+  "tab 'Details' is active": "tab 'Details' is selected",
+  "link 'About' is not active": "link 'About' is selected",
+  "'Buy now' is visible above the fold": "'Buy now' is in viewport",
+  "nav is visible in the mobile view": "nav is visible",
+  "the green 'Save' button is visible": "button 'Save' is visible",
+  "3 .card are visible": "title is 'Docs'",
+  "menu is closed": "h1 contains 'Docs'",
+  "'Error' is not visible for 2s": "'Error' is not visible",
+  "'Save' is visible if logged in": "'Save' is visible",
+  "h1 is displayed correctly": "h1 is displayed",
+  "button 'Save' is enabled so that the user can continue": "button 'Save' is enabled",
+};
+const REFUSED_STEPS: Readonly<Record<string, string>> = {
+  "click li 2 in nav": "click nth 2 li in nav",
+  "click 'Save' until no more items are shown": "click 'Save'",
+  "click 'Save' unless it is disabled": "click 'Save'",
+  "click the blue button": "click",
+  "set device to iPhone 15": "set cookie",
+};
+
+describe("a sentence that is not entirely understood", () => {
+  const problem = (steps: readonly string[], assertions: readonly string[] = []): Error => {
+    try {
+      parseScript(steps, assertions);
+    } catch (error) {
+      if (error instanceof Error) return error;
+    }
+    throw new Error("it can be parsed");
+  };
+
+  it.each(MISTAKES)("%s: %s", (marked, expected) => {
+    const text = marked.replace("‸", "");
+    const error = problem([text]);
+    const [title, sentence, caret = "", example] = error.message.split("\n");
+    expect([title, sentence]).toEqual(["steps[0] cannot be parsed:", `  ${text}`]);
+    expect(caret.indexOf("^") - 2).toBe(marked.indexOf("‸"));
+    expect(caret).toContain(expected);
+    expect(example).toMatch(/^ {2}for example: \S/);
+    expect(error).toMatchObject({ kind: "invalid", code: "grammar" });
+  });
+
+  it.each([
+    ...Object.entries(REFUSED).map(([text, send]) => [`expect ${text}`, `expect ${send}`]),
+    ...Object.entries(REFUSED_STEPS),
+  ])("%s is refused, with the sentence to send: %s", (text, send) => {
+    const [, example = ""] = /for example: (.*)/.exec(problem([text]).message) ?? [];
+    expect(example).toContain(send);
+    expect(() => parseStep(example)).not.toThrow();
+  });
+
+  it("is reported with up to four others, in time for any text", () => {
+    const many = problem(
       ["clik x"],
       Array.from({ length: 7 }, () => "h1 contans 'x'"),
-    );
-    expect(text).toContain("steps[0] cannot be parsed");
-    expect(text).toContain("assertions[3] cannot be parsed");
-    expect(text).toContain("and 3 more.");
-  });
-
-  it("cannot run anything or stall the parser", () => {
-    const long = `h1 contains '${"a".repeat(1_900)}`;
-    expect(problem([], [long])).toContain("a closing '");
+    ).message;
+    expect(many).toContain("steps[0] cannot be parsed");
+    expect(many).toContain("assertions[3] cannot be parsed");
+    expect(many).toContain("and 3 more.");
     // Each word can be read in several ways: together these would be more than any machine could try.
-    const deep = [
-      `${"button in ".repeat(180)}x`,
-      `${"Save button in the Main section of the ".repeat(12)}x`,
-    ];
-    for (const text of deep) expect(problem([text], [text])).toContain("steps[0] cannot be parsed");
-    expect(problem([`select ${"'a' and b and ".repeat(130)}`], [])).toContain("cannot be parsed");
-    expect(problem([], ["x".repeat(2_001)])).toContain("the limit is 2000");
-    expect(problem([], [`title matches /${"(a+)+".repeat(300)}(/`])).toContain("RE2");
+    for (const text of [
+      `h1 contains '${"a".repeat(1_900)}`,
+      `click ${"button in ".repeat(180)}x`,
+      `select ${"'a' and b and ".repeat(130)}`,
+      `expect title matches /${"(a+)+".repeat(300)}(/`,
+      `click '${"a.b ".repeat(400)}!`,
+      "x".repeat(2_001),
+    ])
+      expect(problem([text]).message).toContain("steps[0] ");
   });
 });

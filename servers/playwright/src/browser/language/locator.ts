@@ -8,7 +8,6 @@ import type {
   Call,
   Chain,
   FillValue,
-  Meaning,
   Target,
   TextComparison,
 } from "./ast.ts";
@@ -24,11 +23,10 @@ const has = (one: unknown, key: string) => typeof one === "object" && one !== nu
 export const PAGE: Chain = { calls: [] };
 
 /** The locator of a target. */
-export function chainOf(target: Target, meaning: Meaning = "text"): Chain {
-  const { base, containing, inside, pick } = target;
+export function chainOf({ base, containing, inside, pick }: Target): Chain {
   const root = inside === undefined ? PAGE : chainOf(inside);
   const inner = containing === undefined ? [] : [call("filter", { hasText: containing })];
-  const calls = [...root.calls, ...baseCalls(base, root, meaning), ...inner];
+  const calls = [...root.calls, ...baseCalls(base, root), ...inner];
   if (pick === undefined) return { calls };
   return { calls: [...calls, typeof pick === "number" ? call("nth", pick - 1) : call(pick)] };
 }
@@ -43,14 +41,9 @@ const BY_TEXT = {
   title: "getByTitle",
 } as const;
 
-function baseCalls(base: Base, root: Chain, meaning: Meaning): readonly Call[] {
-  const or = (...calls: Call[]) => call("or", { calls: [...root.calls, ...calls] });
+function baseCalls(base: Base, root: Chain): readonly Call[] {
   const named = (method: string, text: string, exact: boolean) =>
     call(method, text, ...(exact ? [{ exact: true }] : []));
-  const field = (text: string, exact: boolean) => [
-    named("getByLabel", text, exact),
-    or(named("getByPlaceholder", text, exact)),
-  ];
   switch (base.kind) {
     case "locator":
       return base.calls;
@@ -73,14 +66,12 @@ function baseCalls(base: Base, root: Chain, meaning: Meaning): readonly Call[] {
     }
     case "testid":
       return [call("getByTestId", base.text)];
-    case "field":
-      return base.text === undefined
-        ? [call("getByRole", "textbox")]
-        : field(base.text, base.exact);
-    case "quoted":
-      return meaning === "text"
-        ? [named("getByText", base.text, base.exact)]
-        : field(base.text, base.exact);
+    case "field": {
+      if (base.text === undefined) return [call("getByRole", "textbox")];
+      const placeholder = named("getByPlaceholder", base.text, base.exact);
+      const or = call("or", { calls: [...root.calls, placeholder] });
+      return [named("getByLabel", base.text, base.exact), or];
+    }
     default:
       return [named(BY_TEXT[base.kind], base.text, base.exact)];
   }
@@ -110,19 +101,15 @@ export const part = (value: string): string | RegExp =>
   hasForms(value) ? containing(value) : value;
 
 /** A call on an element. */
-export const act = (
-  target: Target,
-  meaning: Meaning,
-  method: string,
-  ...args: Argument[]
-): Act => ({ on: chainOf(target, meaning), method, args, target });
+export const act = (target: Target, method: string, ...args: Argument[]): Act => ({
+  on: chainOf(target),
+  ...{ method, args, target },
+});
 
 /** A call on the page. */
 export const onPage = (method: string, ...args: Argument[]): Act => ({
   on: PAGE,
-  method,
-  args,
-  target: undefined,
+  ...{ method, args, target: undefined },
 });
 
 export const writing = (value: FillValue): Argument =>

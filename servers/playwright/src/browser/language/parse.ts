@@ -70,24 +70,22 @@ function caretText(label: string, text: string, { at, expected, example }: Langu
   return `${label} cannot be parsed:\n  ${shown}\n  ${caret}^ expected ${expected}\n  for example: ${example}`;
 }
 
-/**
- * Parses one assertion.
- *
- * @throws LanguageError with the position of the problem.
- */
+/** @throws LanguageError with the position of the problem. */
 function parseAssertion(sentence: string): Assertion {
   const text = sentence.trim();
   if (isLine(text)) return readLineCheck(text);
   return parsed(sentence.trimStart(), "an assertion", "h1 contains 'Docs'", (one) => {
-    one.take(wordPattern("expect|verify|assert"));
+    one.take(CLAIM);
     return readAssertion(one);
   });
 }
 
+const CLAIM = wordPattern("expect|verify|assert");
+
 /**
  * Parses one step: an action on the page, or `expect` and an assertion that must hold before the next step.
  *
- * @throws LanguageError as `parseAssertion` does.
+ * @throws LanguageError with the position of the problem.
  */
 export function parseStep(sentence: string): Step {
   const text = sentence.trim();
@@ -136,12 +134,10 @@ function readAssertion(sentence: Sentence): Assertion | undefined {
   const negated = sentence.take(wordPattern("not")) !== undefined;
   const read = readRows(sentence, CHECKS, (check): Assertion | undefined => {
     if (!isCheck(check)) return undefined;
-    let within: number | undefined;
-    if (sentence.take(wordPattern("within")) !== undefined) {
-      sentence.example = "h1 contains 'Docs' within 10s";
-      within = SLOTS.duration.read(sentence);
-      if (within === undefined) return undefined;
-    }
+    const isTimed = sentence.take(wordPattern("within")) !== undefined;
+    if (isTimed) sentence.example = "h1 contains 'Docs' within 10s";
+    const within = isTimed ? SLOTS.duration.read(sentence) : undefined;
+    if (isTimed && within === undefined) return undefined;
     if (!sentence.isAtEnd) return sentence.fail("the end, or within and a time");
     return { text, negated, check, within };
   });
@@ -150,14 +146,12 @@ function readAssertion(sentence: Sentence): Assertion | undefined {
 
 /** Reads an assertion, or a target alone, which becomes visible. */
 function readAwaited(sentence: Sentence): Assertion | undefined {
-  const { at } = sentence;
+  const { at, rest } = sentence;
   const alone = sentence.try((): Assertion | undefined => {
     const target = readTarget(sentence, "step");
-    if (target === undefined) return undefined;
-    if (!sentence.isAtEnd) return sentence.fail("the end, or within and a time");
+    if (target === undefined || !sentence.isAtEnd) return undefined;
     const check = { kind: "state", target, state: "visible", negated: false } as const;
-    const text = `${sentence.text.slice(at).trim()} is visible`;
-    return { text, negated: false, check, within: undefined };
+    return { text: `${rest.trim()} is visible`, negated: false, check, within: undefined };
   });
   const read = alone ?? readAssertion(sentence);
   return read ?? sentence.fail("a time, a target, or an assertion", { at });
@@ -173,28 +167,32 @@ function parsed<Value>(
   const sentence = new Sentence(text);
   sentence.example = example;
   const value = read(sentence);
+  if (value !== undefined) return value;
   const isValid = (one: string) => read(new Sentence(one)) !== undefined;
-  const [prefix = ""] = /^(?:expect|verify|assert)\s+/i.exec(text) ?? [];
-  const isClaim = (one: string) => isValid(prefix + one);
-  const refused = refusal(text.slice(prefix.length), value !== undefined, isClaim);
-  if (refused !== undefined) {
-    const send = refused.example.startsWith("expect ") ? refused.example : prefix + refused.example;
-    throw new LanguageError(refused.at + prefix.length, refused.expected, send);
-  }
-  if (value === undefined) throw problemOf(sentence, isValid);
-  return value;
+  CLAIM.lastIndex = 0;
+  const [prefix = ""] = /^\w+\s+/.exec(CLAIM.test(text) ? text : "") ?? [];
+  const refused = refusal(text.slice(prefix.length), (one) => isValid(prefix + one));
+  if (refused === undefined) throw problemOf(sentence, prefix, isValid);
+  const at = refused.at + prefix.length;
+  throw new LanguageError(at, refused.expected, prefix + refused.example);
 }
 
 /** What was expected where the sentence stops making sense, and a sentence to send. */
-function problemOf(sentence: Sentence, isValid: (text: string) => boolean): LanguageError {
+function problemOf(
+  sentence: Sentence,
+  prefix: string,
+  isValid: (text: string) => boolean,
+): LanguageError {
   const { at, expected, isSure } = sentence.problem;
   const words = expected.map(({ what }) => what);
   const whole = words.findLast((one) => one.endsWith("an assertion"));
   // At the beginning, almost everything is possible.
   const listed = words.filter((one) => isSure || at > 0 || !one.includes(" "));
-  const all = [...new Set(whole === undefined ? listed : [whole])];
+  const all = whole === undefined ? listed : [whole];
   const head = sentence.text.slice(0, at).trim();
   const isHead = at < sentence.text.length && head !== "" && isValid(head);
-  const what = [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((one) => one !== "");
-  return new LanguageError(at, what.join(" or "), isHead ? head : (expected[0]?.example ?? ""));
+  const list = [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((one) => one !== "");
+  const [{ example } = { example: "" }] = expected;
+  const send = isHead ? head : isValid(example) ? example : prefix + example;
+  return new LanguageError(at, list.join(" or "), send);
 }

@@ -1,9 +1,10 @@
 import { parseTargetUrl } from "../address.ts";
-import { compiled, escaped } from "../text.ts";
+import { escaped } from "../text.ts";
 import type { Act, Argument, Call, Target } from "./ast.ts";
 import { PAGE } from "./locator.ts";
 import { LanguageError, Sentence } from "./reader.ts";
 import type { Action, Assertion } from "./sentences.ts";
+import { readPattern } from "./values.ts";
 
 // A line of Playwright as a sentence: `page.getByRole('button', { name: 'Save' }).click()`. It is read as data: a chain of
 // calls on these lists whose arguments are literals. Nothing is evaluated, and anything else in the line is refused.
@@ -141,7 +142,6 @@ const isOptions = (one: unknown): one is Readonly<Record<string, Argument>> =>
   !["calls", "secret"].some((key) => Object.hasOwn(Object(one), key));
 
 const STRING = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`/y;
-const REGEX = /\/((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([imsu]*)(?!\w)/y;
 const SECRET = /process\.env\.PW_SECRET_([A-Za-z]\w{0,63})(?:!|\s*\?\?\s*(?:''|""))?/y;
 const MAX_DEPTH = 8;
 
@@ -159,9 +159,10 @@ class Line extends Sentence {
     return this.text.replace(/^await\s+|;\s*$/g, "");
   }
 
-  override fail(expected: string, at: unknown = this.at): never {
+  override fail(expected: string, at: number | { readonly at?: number } = this.at): never {
     const example = "page.getByRole('button', { name: 'Save' }).click()";
-    throw new LanguageError(Number(at), expected, example);
+    const from = typeof at === "number" ? at : (at.at ?? this.at);
+    throw new LanguageError(from, expected, example);
   }
 
   /** Reads a word or sign if it is here. */
@@ -234,18 +235,11 @@ class Line extends Sentence {
     if (this.begins("false")) return false;
     if (this.begins("[")) return this.#list("]", () => this.#value());
     if (this.begins("{")) return Object.fromEntries(this.#list("}", () => this.#option()));
-    const { at } = this;
     if (this.begins("page")) return { calls: this.locator() };
-    const [, source = "", flags = ""] = this.take(REGEX) ?? [];
-    if (source === "")
-      this.fail("a text, a number, a pattern or a locator; variables and code are not read");
-    try {
-      // In linear time, whatever the page's text is.
-      compiled(source, flags);
-      return new RegExp(source, flags);
-    } catch {
-      return this.fail("a pattern that RE2 supports, too (no look-around)", at);
-    }
+    const { at } = this;
+    const data = "a text, a number, a pattern or a locator; variables and code are not read";
+    const { value, flags } = readPattern(this, data) ?? this.fail(data, at);
+    return new RegExp(value, flags);
   }
 
   #option(): [string, Argument] {

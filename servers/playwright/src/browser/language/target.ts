@@ -37,8 +37,11 @@ const STOPS =
   "text|is|are|contains|containing|includes|equals|matches|exists|does|not|has|count|in|within|masking|with|to|into|from|on|at|level|under|and";
 const STOP = new RegExp(`^(?:${STOPS})(?![\\w-])`, "i");
 
-/** What a target is for: a check, a step, or around another one, where it may be a frame. */
-type Purpose = "check" | "step" | "around";
+/**
+ * What a target is for: a check, a step, a field, where a text alone is its label or placeholder, or around another
+ * target, where it may be a frame.
+ */
+export type Purpose = "check" | "step" | "field" | "around";
 
 /** Reads `["first" | "last" | "nth" N] base ["containing" TEXT] ["in" target]`. */
 export function readTarget(sentence: Sentence, purpose: Purpose): Target | undefined {
@@ -73,13 +76,11 @@ export function readTarget(sentence: Sentence, purpose: Purpose): Target | undef
 function readPick(sentence: Sentence): Target["pick"] | null {
   const nth = sentence.take(/(?:nth\s+([1-9]\d{0,5})|([1-9]\d{0,5})(?:st|nd|rd|th))(?![\w-])/iy);
   if (nth !== undefined) return Number(nth[1] ?? nth[2]);
-  if (sentence.take(wordPattern("second")) !== undefined) return 2;
-  if (sentence.take(wordPattern("nth")) !== undefined) {
+  const word = sentence.take(/(?:first|second|last|nth)(?![\w-])/iy)?.[0].toLowerCase();
+  if (word === "nth")
     sentence.fail("a position from 1 on after nth", { isSure: true, example: "nth 2 li exists" });
-    return null;
-  }
-  if (sentence.take(wordPattern("first")) !== undefined) return "first";
-  return sentence.take(wordPattern("last")) === undefined ? undefined : "last";
+  const picks = { first: "first", second: 2, last: "last", nth: null } as const;
+  return word === undefined ? undefined : picks[word as keyof typeof picks];
 }
 
 function readBase(sentence: Sentence, purpose: Purpose): Base | undefined {
@@ -91,11 +92,16 @@ function readBase(sentence: Sentence, purpose: Purpose): Base | undefined {
   if (sentence.isString) return readQuoted(sentence, purpose);
   if (sentence.take(wordPattern("exactly")) !== undefined) {
     const text = sentence.quoted();
-    return text === undefined ? undefined : { kind: "quoted", text, exact: true };
+    return text === undefined ? undefined : alone(text, purpose, true);
   }
   if (sentence.take(wordPattern("page")) !== undefined) return { kind: "css", css: "body" };
   return sentence.try(() => readNoun(sentence)) ?? readSelector(sentence);
 }
+
+/** A text without a word before it. */
+const alone = (text: string, purpose: Purpose, exact = false): Base => ({
+  ...{ kind: purpose === "field" ? "field" : "text", text, exact },
+});
 
 /** `label 'Email'`, `button exactly 'Save'`, `heading 'News' level 2`, `link`. */
 function readNoun(sentence: Sentence): Base | undefined {
@@ -137,34 +143,30 @@ function withLevel(sentence: Sentence, base: Extract<Base, { kind: "role" }>): B
   });
 }
 
-/** `'Save'`. As a text, `'.spinner' is hidden` would always pass, so in a check what looks like CSS is refused. */
+/** `'Save'`, and `'Save' button`, which is button 'Save'. */
 function readQuoted(sentence: Sentence, purpose: Purpose): Base | undefined {
   const { at } = sentence;
   const text = sentence.quoted();
   if (text === undefined) return undefined;
-  // A step on an element that is missing fails, so it takes what a check does not.
-  const isLoneLetter = text.length === 1 && isTag(text) && purpose !== "step";
-  // `'Save' button` is button 'Save'.
   const noun = sentence.try(() => {
-    const word = sentence.take(/[a-z]+(?![\w-])/iy)?.[0].toLowerCase() ?? "";
-    const named = word === "text" ? undefined : nounOf(word);
+    const named = nounOf(sentence.take(/[a-z]+(?![\w-])/iy)?.[0].toLowerCase() ?? "");
     return named === "field" || (named !== undefined && isRole(named)) ? named : undefined;
   });
   if (noun === "field") return { kind: noun, text, exact: false };
-  if (noun !== undefined && isRole(noun))
-    return { kind: "role", role: noun, name: text, exact: false };
-  if (!isQuotedCss(text) && !isLoneLetter) return { kind: "quoted", text, exact: false };
-  if (purpose === "step" && !/^[a-z]/.test(text)) return { kind: "css", css: text };
+  if (noun !== undefined) return { kind: "role", role: noun, name: text, exact: false };
+  if (!isQuotedCss(text)) return alone(text, purpose);
+  const isStep = purpose === "step" || purpose === "field";
+  // A step on an element that is missing fails. As a text, `'.spinner' is hidden` would always pass.
+  if (isStep) return /^[a-z]/.test(text) ? alone(text, purpose) : { kind: "css", css: text };
   const css = /^[a-z]/.test(text) ? `\`${text}\` in backticks` : `${text} without quotes`;
   return sentence.fail(`${css} for CSS, or text ${quoted(text)} for the text`, {
     at,
-    isSure: true,
-    example: ".spinner is hidden",
+    ...{ isSure: true, example: ".spinner is hidden" },
   });
 }
 
 /** What nobody writes as a text: the name of an element, a class, an id, an attribute. `index.html` is a text. */
-const LONE_TAG = /^(?:img|h[1-6]|div|span|[uo]l|li|t[rdh]|svg|iframe)$/;
+const LONE_TAG = /^(?:[abipqsu]|img|h[1-6]|div|span|[uo]l|li|t[rdh]|svg|iframe)$/;
 const QUOTED_PART =
   /^(?:(?:h[1-6]|div|span|p|ul|ol|li|input|button|section|form|table|nav|main)?(?:[.#][A-Za-z_][\w-]*)+|(?:[a-z][a-z0-9-]*)?\[[\w-]+(?:[~|^$*]?=[^\]]*)?\])(?::[a-z-]+(?:\([^)]*\))?)*$/;
 const isQuotedCss = (text: string) =>
@@ -194,10 +196,6 @@ function readSelector(sentence: Sentence): Base | undefined {
   return { kind: "css", css };
 }
 
-/** A checkbox, radio button or switch. */
-export const isBox = ({ base }: Target) =>
-  base.kind === "role" && /^(?:checkbox|radio|switch)$/.test(base.role);
-
 /** A target in words. */
 export function describeTarget({ pick, base, containing, inside }: Target): string {
   const head = pick === undefined ? "" : typeof pick === "number" ? `nth ${pick} ` : `${pick} `;
@@ -209,11 +207,12 @@ export function describeTarget({ pick, base, containing, inside }: Target): stri
 function describeBase(base: Base): string {
   if (base.kind === "locator") return base.text;
   if (base.kind === "css") return /[\s'"]/.test(base.css) ? `\`${base.css}\`` : base.css;
-  const exactly = "exact" in base && base.exact ? "exactly " : "";
-  if (base.kind === "role") {
-    const level = base.level === undefined ? "" : ` level ${base.level}`;
-    return `${base.role}${base.name === undefined ? "" : ` ${exactly}${quoted(base.name)}`}${level}`;
-  }
-  if (base.text === undefined) return base.kind;
-  return `${base.kind === "quoted" ? "" : `${base.kind} `}${exactly}${quoted(base.text)}`;
+  const text = base.kind === "role" ? base.name : base.text;
+  const noun = base.kind === "role" ? base.role : base.kind === "text" ? undefined : base.kind;
+  return [
+    ...(noun === undefined ? [] : [noun]),
+    ...("exact" in base && base.exact ? ["exactly"] : []),
+    ...(text === undefined ? [] : [quoted(text)]),
+    ...("level" in base ? [`level ${base.level}`] : []),
+  ].join(" ");
 }

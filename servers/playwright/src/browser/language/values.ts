@@ -2,20 +2,20 @@ import { parseTargetUrl } from "../address.ts";
 import { compiled } from "../text.ts";
 import {
   ABSENCES,
+  FIELD_STATES,
   type FillValue,
   type NumberComparison,
   type Reply,
   type RequestPattern,
   SEVERITIES,
   STATES,
-  type State,
   type StatusRange,
   type Target,
   type TextComparison,
   TIMES,
 } from "./ast.ts";
 import { type Sentence, type Slot, wordPattern } from "./reader.ts";
-import { readTarget } from "./target.ts";
+import { type Purpose, readTarget } from "./target.ts";
 
 /** What a pattern finds; `toValue` returns undefined for what is out of its limits. */
 const pattern = <Value>(
@@ -45,25 +45,6 @@ const oneOf = <Value>(phrases: Readonly<Record<string, Value>>): Slot<Value> => 
 const same = <Name extends string>(names: readonly Name[]): Readonly<Record<string, Name>> =>
   Object.fromEntries(names.map((name) => [name, name]));
 
-/** The name of an attribute or CSS property, in quotes or not. */
-const attribute: Slot<string> = {
-  read(sentence) {
-    const { at } = sentence;
-    const name = sentence.word("a name");
-    if (name === undefined || /^[A-Za-z_:-][\w:.-]*$/.test(name)) return name;
-    return sentence.fail("a name", { at, isSure: true });
-  },
-};
-
-function isKnown(test: () => unknown): boolean {
-  try {
-    test();
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 const text: Slot<string> = { read: (sentence) => sentence.quoted() };
 
 const texts: Slot<readonly string[]> = {
@@ -81,20 +62,27 @@ const texts: Slot<readonly string[]> = {
 const REGEX =
   /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/y;
 
-/** A pattern between slashes, in RE2's syntax, which runs in linear time. */
-function readPattern(sentence: Sentence): Pick<TextComparison, "value" | "flags"> | undefined {
+/** A pattern between slashes, in RE2's syntax, which runs in linear time whatever the page's text is. */
+export function readPattern(
+  sentence: Sentence,
+  expected = "a pattern between slashes",
+): Pick<TextComparison, "value" | "flags"> | undefined {
   const { at } = sentence;
   const example = "title matches /^Docs/i";
   const [, value = "", flags = ""] = sentence.take(REGEX) ?? [];
-  if (value === "") return sentence.fail("a pattern between slashes", { example });
+  if (value === "") return sentence.fail(expected, { at, example });
   if (/[^imsu]/.test(flags))
     return sentence.fail("only the flags i, m, s and u", { at, example, isSure: true });
-  // An exported pattern runs in JavaScript, which does not know RE2's (?i).
-  if (isKnown(() => compiled(value, flags)) && isKnown(() => new RegExp(value, flags)))
+  try {
+    compiled(value, flags);
+    // An exported pattern runs in JavaScript, which does not know RE2's (?i).
+    new RegExp(value, flags);
     return { value, flags };
-  const both =
-    "a pattern that both JavaScript and RE2 support (no look-around and no back-references)";
-  return sentence.fail(both, { at, example, isSure: true });
+  } catch {
+    const both =
+      "a pattern that both JavaScript and RE2 support (no look-around and no back-references)";
+    return sentence.fail(both, { at, example, isSure: true });
+  }
 }
 
 const VERBS = [
@@ -135,14 +123,50 @@ const compared: Slot<TextComparison> = {
 /** Also a text alone. */
 const wanted: Slot<TextComparison> = {
   read(sentence) {
-    if (!sentence.isString) {
-      const { at } = sentence;
+    const { at, isString } = sentence;
+    if (!isString)
       return (
         compare.read(sentence) ?? sentence.fail("a text in quotes, contains or matches", { at })
       );
-    }
     const value = sentence.quoted();
     return value === undefined ? undefined : { how: "is", value, flags: "", negated: false };
+  },
+};
+
+/** What is read of an element, the matcher that reads it, and the value that it is to have. */
+interface Property {
+  readonly reads: string;
+  readonly matcher: string;
+  readonly name?: string;
+  readonly compare?: TextComparison | undefined;
+}
+const READABLE = ["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"] as const;
+const PROPERTIES = oneOf({
+  class: "class",
+  attribute: "attribute",
+  "style|css": "style",
+  ...same(READABLE),
+});
+
+const property: Slot<Property> = {
+  read(sentence) {
+    const kind = PROPERTIES.read(sentence);
+    if (kind === undefined) return undefined;
+    const { at } = sentence;
+    const isNamed = kind === "attribute" || kind === "style";
+    const name = isNamed ? sentence.word("a name") : kind;
+    if (name === undefined) return undefined;
+    if (!/^[A-Za-z_:-][\w:.-]*$/.test(name)) return sentence.fail("a name", { at, isSure: true });
+    const value = sentence.try(() => wanted.read(sentence));
+    // An element can have an attribute without a certain value.
+    if (value === undefined && kind !== "attribute") return undefined;
+    if (kind === "style")
+      return { reads: `style ${name}`, matcher: "toHaveCSS", name, compare: value };
+    if (kind !== "class")
+      return { reads: `attribute ${name}`, matcher: "toHaveAttribute", name, compare: value };
+    // One class of several, as in class="button primary".
+    const matcher = value?.how === "is" ? "toContainClass" : "toHaveClass";
+    return { reads: "class", matcher, compare: value };
   },
 };
 
@@ -243,29 +267,29 @@ const key: Slot<string> = {
   },
 };
 
-const targetFor = (purpose: "check" | "step"): Slot<Target> => ({
+const targetFor = (purpose: Purpose): Slot<Target> => ({
   read: (sentence) => readTarget(sentence, purpose),
 });
 
-const STATE_NAMES = Object.keys(STATES).filter((one): one is State => one in STATES);
+const namesOf = <Name extends string>(table: Readonly<Record<Name, string>>) =>
+  same(Object.keys(table).filter((name): name is Name => name in table));
+
 /** The kinds of values in forms. */
 export const SLOTS = {
   target: targetFor("check"),
-  /** One that a step uses. */
+  /** One that a step uses; `field`: a text alone is the label or placeholder of a field. */
   acted: targetFor("step"),
-  field: targetFor("step"),
-  ...{ text, texts, value: fillValue, compare, compared, wanted, number: count },
+  field: targetFor("field"),
+  ...{ text, texts, value: fillValue, compare, compared, wanted, property, number: count },
   be: oneOf<boolean>({ "is not": true, "is|are|to_be|should_be": false }),
   exists: oneOf<boolean>({ "exists|is_present": true, "does_not_exist|is_not_present": false }),
-  state: oneOf<State>({ ...same(STATE_NAMES), "displayed|shown": "visible" }),
+  state: oneOf({ ...namesOf(STATES), "displayed|shown": "visible" as const }),
+  "field state": oneOf(namesOf(FIELD_STATES)),
   page: oneOf<"title" | "url">({ "title|page_title": "title", "url|page_url": "url" }),
-  "common attribute": oneOf<string>(
-    same(["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"]),
-  ),
   absence: oneOf(same(ABSENCES)),
   severity: oneOf(same(SEVERITIES)),
   time: oneOf(same(TIMES)),
-  ...{ range, request, url, reply, duration, key, attribute },
+  ...{ range, request, url, reply, duration, key },
   decimal: pattern("a number such as 0.1", /\d+(?:\.\d+)?(?![\w.])/y, ([digits]) => Number(digits)),
   position: pattern("the tab's number, from 1 in the order of opening", /[1-9](?!\w)/y, ([digit]) =>
     Number(digit),

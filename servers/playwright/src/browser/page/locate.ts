@@ -1,5 +1,5 @@
 import type { Frame, Locator, Page } from "playwright";
-import type { Chain, Meaning, Target } from "../language/ast.ts";
+import type { Chain, Target } from "../language/ast.ts";
 import { chainOf, isChain } from "../language/locator.ts";
 
 /** A planned locator on a page. */
@@ -28,11 +28,7 @@ function withLocators(page: Page, one: unknown): unknown {
   );
 }
 
-export const targetOn = (page: Page, target: Target, meaning?: Meaning): Locator =>
-  locatorOf(page, chainOf(target, meaning));
-
-/** The frames with a document: for that of one that is blocked or not there yet, Playwright waits without end. */
-export const framesOf = (page: Page): Frame[] => page.frames().filter((one) => one.url() !== "");
+export const targetOn = (page: Page, target: Target): Locator => locatorOf(page, chainOf(target));
 
 export const countOf = (locator: Locator): Promise<number> => locator.count().catch(() => 0);
 

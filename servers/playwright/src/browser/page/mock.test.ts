@@ -1,15 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isLong } from "../../../../../vitest.long.ts";
 import { page, type Site } from "../../../test/lab.ts";
 import { sharedSession, site } from "../../../test/session.ts";
 import { makeTester, type TestTester } from "../../../test/testers.ts";
-import { exportSpec } from "../export/spec.ts";
 
 /** A page that lists the responses to a script of requests. */
 const asks = (script: string, more = "") =>
-  page(`<h1>Asks</h1><ul></ul><label>Token <input oninput="search(this.value)"></label><script>
+  page(`<h1>Asks</h1><ul></ul><script>
     const show = (text) => { document.querySelector("ul").append(Object.assign(document.createElement("li"), { textContent: text })); };
     const ask = async (path, given) => {
       try {
@@ -17,7 +15,6 @@ const asks = (script: string, more = "") =>
         show(path + " " + got.status + " " + (await got.text()));
       } catch { show(path + " failed"); }
     };
-    const search = (text) => ask("/search?q=" + text);
     ${script}</script>${more}`);
 
 let web: Site;
@@ -25,8 +22,6 @@ let lab: TestTester;
 beforeAll(async () => {
   lab = await makeTester();
   web = await site({
-    "/two": asks("ask('/api/one'); ask('/api/two')"),
-    "/late": asks("ask('/api/late')"),
     "/app": asks("", '<script src="/app.js"></script>'),
     "/har": asks(
       `(async () => {
@@ -40,11 +35,6 @@ beforeAll(async () => {
     ),
     "/form": asks(""),
     "/app.js": "show('the site')",
-    "/search": "no recording",
-    "/api/n": "ok",
-    "/api/one": "ok",
-    "/api/two": (_request, response) => setTimeout(() => response.end("ok"), 300),
-    "/api/late": "late",
     "/api/users": "from the site",
     "/api/add": "from the site",
     "/api/else": "from the site",
@@ -72,20 +62,6 @@ async function listed(path: string, ...steps: string[]): Promise<string[]> {
 }
 
 describe.concurrent("routes", () => {
-  if (isLong)
-    it("delay a response, and the checks wait for it", async () => {
-      const order = async (...steps: string[]) =>
-        (await listed("/two", ...steps)).map((line) => line.split(" ")[0]);
-      expect(await order()).toEqual(["/api/one", "/api/two"]);
-      expect(await order("mock /api/one with 'x' after 2s")).toEqual(["/api/two", "/api/one"]);
-      const { assertions } = await lab.run({
-        url: `${web.url}/late`,
-        steps: ["mock /api/late with 'late' after 4s"],
-        assertions: ["no 'late'"],
-      });
-      expect(assertions[0]).toMatchObject({ passed: false });
-    });
-
   it("replace a script with a file", async () => {
     const mine = await file("app.js", "show('mine')");
     expect(await listed("/app")).toEqual(["the site"]);
@@ -157,34 +133,5 @@ describe.concurrent("routes", () => {
     expect(other.text).toContain("has its bodies in other files");
     const outside = await run("d.har", '{"log": {"entries": []}}', talk.folder);
     expect(outside).toMatchObject({ isError: true, text: expect.stringContaining("outside") });
-  });
-
-  it("are lines of a spec", () => {
-    const spec = exportSpec({
-      title: "routes",
-      url: "http://shop.example/",
-      steps: [
-        "use har 'shop.har'",
-        "block POST /api/items",
-        "mock **/app.js with file 'app.js'",
-        "mock /api/users with '[]' after 500ms",
-      ],
-      assertions: [],
-      device: undefined,
-    });
-    expect(spec.split("\n").slice(5, -3).join("\n")).toMatchInlineSnapshot(`
-      "  await page.context().routeFromHAR("shop.har", { notFound: "fallback" });
-        await page.context().route(/^(?:[a-z]+:\\/\\/[^/]+)?\\/api\\/items(?:\\?.*)?$/su, async (route) => {
-          if (route.request().method() !== "POST") return route.fallback();
-          return route.abort();
-        });
-        await page.context().route(/^.*\\/app\\.js(?:\\?.*)?$/su, async (route) => {
-          return route.fulfill({ status: 200, path: "app.js" });
-        });
-        await page.context().route(/^(?:[a-z]+:\\/\\/[^/]+)?\\/api\\/users(?:\\?.*)?$/su, async (route) => {
-          await new Promise((done) => setTimeout(done, 500));
-          return route.fulfill({ status: 200, contentType: "application/json", body: "[]" });
-        });"
-    `);
   });
 });

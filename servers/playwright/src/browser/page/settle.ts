@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Frame } from "playwright";
 import type { Deadline } from "../deadline.ts";
+import { framesOf } from "../library.ts";
 import { DATA_MS, type PageEvents } from "./events.ts";
-import { framesOf } from "./locate.ts";
 
 /** How long a page must be quiet, also after its load event, to count as settled, and the maximum wait for that. */
 const SETTLED = { quietMs: 100, atMostMs: 3_000, isThorough: true };
-const LOOK_MS = 20;
-/** On a busy machine a look takes longer than this, and so does the quiet time. */
-const MAX_LOOK_MS = 33;
+/** The time between two looks. On a busy machine a look takes longer, and so does the quiet time, which counts them. */
+const LOOK_MS = 33;
 /** The share of the deadline that waiting may take, so that there is time for a verdict. */
 const SHARE = 1 / 3;
 
@@ -58,7 +57,7 @@ export class Settling {
       else {
         looks += 1;
         dueEnds ??= performance.now() + (isThorough ? dueMs : 0);
-        const isQuiet = looks > quietMs / MAX_LOOK_MS && asked - quietSince >= quietMs;
+        const isQuiet = looks > quietMs / LOOK_MS && asked - quietSince >= quietMs;
         if (isQuiet && isLoaded && asked > dueEnds) return true;
       }
       await deadline.sleep(LOOK_MS);

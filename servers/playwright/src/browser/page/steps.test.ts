@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { AROUND, FILE, formsSite, STEPS } from "../../../test/forms.ts";
+import { AROUND, formsSite, playing, STEPS } from "../../../test/forms.ts";
 import type { Site } from "../../../test/lab.ts";
 import { makeTester, type TestTester } from "../../../test/testers.ts";
 import { parseStep } from "../language/parse.ts";
@@ -26,9 +26,7 @@ describe("every form of a step", () => {
     ["around the page", AROUND, ["home.png"]],
     ["on the page", STEPS, ["home-1.png", "home-menu.png"]],
   ] as const)("%s has its effect", async (_, forms, pictures) => {
-    const steps = forms
-      .flatMap((form) => [...form.steps, `expect ${form.effect} within 50s`])
-      .map((text) => text.replace(FILE, file));
+    const steps = playing(forms, file, " within 50s");
     const report = await lab.run({ url: site.url, steps, evidence: ["screenshot"] });
     expect(report.failed_step).toBeUndefined();
     const kept = report.artifacts?.map(({ name }) => name) ?? [];
@@ -48,7 +46,7 @@ describe("every form of a step", () => {
   });
 
   it("is in these tables", () => {
-    const sentences = [...AROUND, ...STEPS].flatMap(({ steps }) => steps);
+    const sentences = playing([...AROUND, ...STEPS], "a");
     const kinds = new Set<string>(sentences.map((text) => parseStep(text).action.kind));
     expect(Object.keys(FORMS).filter((kind) => !kinds.has(kind))).toEqual([]);
   });

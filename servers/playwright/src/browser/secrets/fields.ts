@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { ElementHandle, Frame, Locator, Page } from "playwright";
 import type { Act } from "../language/ast.ts";
-import { playwright } from "../library.ts";
+import { framesOf, playwright } from "../library.ts";
 import type { Secrets, SecretsInRun } from "./secrets.ts";
 
 // Which elements hold or show a secret is found by our own selector engine. It runs in the isolated world where
@@ -71,7 +71,7 @@ function selectorFor(what: Order["do"], { values }: Secrets): string {
 /** The elements of a page that hold or show a secret: masked in pictures. */
 export const masksOn = (page: Page, secrets: SecretsInRun): Locator[] =>
   secrets.isInUse
-    ? page.frames().map((frame) => frame.locator(selectorFor("show", secrets.all)))
+    ? framesOf(page).map((frame) => frame.locator(selectorFor("show", secrets.all)))
     : [];
 
 /** Whether a check of these elements would read a secret. */
@@ -90,7 +90,7 @@ export async function editsSecret(
 ): Promise<boolean> {
   const isKeys = /(?:^|\.)(?:press|type|pressSequentially)$/.test(method);
   if (!secrets.isInUse || !isKeys || HARMLESS.test(String(key))) return false;
-  const fields = field === undefined ? page.frames().map((one) => one.locator(":focus")) : [field];
+  const fields = field === undefined ? framesOf(page).map((one) => one.locator(":focus")) : [field];
   const found = fields.map((one) => readsSecret(one, secrets).catch(() => false));
   return (await Promise.all(found)).includes(true);
 }

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import {
   chmod,
-  chown,
   cp,
   mkdir,
   mkdtemp,
@@ -71,107 +70,6 @@ function isRunning(pid: number): boolean {
     return false;
   }
 }
-
-describe("--embedded", () => {
-  itLong("rests between calls: its writers wake up every ten seconds at most", async () => {
-    const server = await talk(args("--embedded"));
-    const { rows } = await sql(
-      server,
-      `SELECT name, setting FROM pg_settings
-       WHERE name IN ('bgwriter_delay', 'bgwriter_lru_maxpages', 'wal_writer_delay') ORDER BY name`,
-    );
-    expect(rows).toEqual([
-      ["bgwriter_delay", "10000"],
-      ["bgwriter_lru_maxpages", "0"],
-      ["wal_writer_delay", "10000"],
-    ]);
-  });
-
-  it.each(isLong ? ["in memory", "in a directory"] : ["in a directory"])(
-    "imports and exports 20,000 rows, %s",
-    async (where) => {
-      const given = where === "in memory" ? args("--embedded") : kept();
-      const csv = `id,name\n${Array.from({ length: 20_000 }, (_, n) => `${n},name ${n} grün 🙂`).join("\n")}\n`;
-      await writeFile(join(folder, "names.csv"), csv);
-      const server = await talk(given);
-      await server.data("pg_execute", {
-        statements: ["CREATE TABLE names (id int PRIMARY KEY, name text)"],
-      });
-      expect(
-        await server.data("pg_import_csv", { path: "names.csv", table: "names" }),
-      ).toMatchObject({
-        rows: 20_000,
-        committed: true,
-      });
-      expect(
-        await server.data("pg_export", { sql: "SELECT * FROM names ORDER BY id", path: "out.csv" }),
-      ).toMatchObject({ rows: 20_000 });
-      expect(await readFile(join(folder, "out.csv"), "utf8")).toBe(csv);
-      await server.close();
-      expect(await readdir(temporary)).toEqual([]);
-
-      const again = await talk(given);
-      const count = await again.call("query", { sql: "SELECT count(*), max(name) FROM names" });
-      if (where === "in memory") expect(count.text).toContain("42P01");
-      else expect(JSON.parse(count.text)).toMatchObject({ rows: [[20_000, "name 9999 grün 🙂"]] });
-      await again.close();
-    },
-  );
-
-  itLong("queries, pages, describes, refuses and times out like any other PostgreSQL", async () => {
-    const server = await talk(args("--embedded"));
-    await server.data("pg_execute", {
-      statements: [
-        "CREATE TABLE notes (id int PRIMARY KEY, text text NOT NULL)",
-        "INSERT INTO notes SELECT n, 'note ' || n FROM generate_series(1, 1000) n",
-        "CREATE EXTENSION pg_trgm",
-      ],
-    });
-    expect(
-      await server.data("query", { sql: "SELECT text FROM notes WHERE id = $1", params: [7] }),
-    ).toMatchObject({ rows: [["note 7"]] });
-    expect(
-      (await sql(server, "SELECT upper('grün'), 'b' < 'É' COLLATE \"en-x-icu\"")).rows,
-    ).toEqual([["GRÜN", true]]);
-    const seen: unknown[] = [];
-    let cursor: unknown;
-    do {
-      const page = await server.data("query", {
-        sql: "SELECT id FROM notes ORDER BY id",
-        ...(cursor === undefined ? {} : { cursor }),
-      });
-      if (Array.isArray(page.rows)) seen.push(...page.rows.map(([id]) => id));
-      cursor = page.next_cursor;
-    } while (cursor !== undefined);
-    expect(seen).toEqual(Array.from({ length: 1000 }, (_, index) => index + 1));
-    expect(await server.data("pg_describe_tables", { table: "notes" })).toMatchObject({
-      tables: [{ primary_key: ["id"] }],
-    });
-    expect(
-      (await server.call("pg_explain", { sql: "SELECT * FROM notes WHERE id = 3", analyze: true }))
-        .isError,
-    ).toBe(false);
-    for (const text of [
-      "COMMIT; DROP TABLE notes",
-      "SELECT pg_read_file('/etc/passwd')",
-      "SELECT nme FROM notes",
-    ])
-      expect((await server.call("query", { sql: text })).isError).toBe(true);
-    // An endless statement ends at its limit, while others are answered.
-    const endless = server.call("query", {
-      sql: "SELECT count(*) FROM generate_series(1, 1000000000000) n",
-      timeout_ms: 3_000,
-    });
-    const three = await Promise.all([1, 2, 3].map((n) => sql(server, `SELECT ${n}`)));
-    expect(three.map(({ rows }) => rows)).toEqual([[[1]], [[2]], [[3]]]);
-    expect(await endless).toMatchObject({
-      isError: true,
-      text: expect.stringContaining("Stopped after 3 s"),
-    });
-    expect((await sql(server, "SELECT count(*) FROM notes")).rows).toEqual([[1000]]);
-    await server.close();
-  });
-});
 
 describe("when the embedded database ends on its own", () => {
   /** What is left of temporary files, without what Node.js 24 keeps of compiled modules. */
@@ -369,17 +267,6 @@ describe("the directory", () => {
       await server.close();
     },
   );
-
-  if (isLong)
-    it.runIf(isRoot)("of another user is used as that user, for root", async () => {
-      const directory = join(folder, "data");
-      await mkdir(directory);
-      await chown(directory, 65_534, 65_534);
-      const server = await talk(kept());
-      await sql(server, "SELECT 1");
-      expect((await stat(join(directory, "data", "PG_VERSION"))).uid).toBe(65_534);
-      await server.close();
-    });
 });
 
 describe("the binaries", () => {

@@ -8,6 +8,9 @@ const WAIT_MS = 15_000;
 /**
  * The connections to one database: opened on demand, cleaned after use, closed when idle. A lost or cancelled connection is
  * never used again.
+ *
+ * Not pg-pool: it creates its clients itself, from one host and one way to use TLS, and libpq's several hosts and attempts with
+ * and without TLS (`sslmode=prefer`) are one connection only after all of them.
  */
 export class Pool {
   readonly #open: () => Promise<Connection>;

@@ -66,6 +66,9 @@ function messagesOf(statements: readonly string[]): Buffer {
  * One statement over the extended protocol (PostgreSQL, "Message Flow"), so that a second statement in its text is a
  * syntax error on the server itself. Rows come in batches through a portal until a cap is reached; rows beyond it are
  * never computed. An error is always followed by Sync, without which the connection would hang.
+ *
+ * Not pg-cursor: it binds at once, and a statement of the user has to be bound under the user's search path while our own, in
+ * the same packet, are resolved under that of pg_catalog (CVE-2018-1058); it also reads a batch before it can be too large.
  */
 export class PortalQuery implements Submittable {
   readonly #statement: Statement;

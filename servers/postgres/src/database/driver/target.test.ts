@@ -24,24 +24,13 @@ const of = (text: string | undefined, env: Record<string, string> = {}) => {
 describe("targetOf", () => {
   it.each([
     ["postgres://me:pw@db.example:6000/shop", "me", "shop", "db.example", 6000, "pw"],
-    ["postgresql://me@db.example", "me", "me", "db.example", 5432, undefined],
     ["postgres://m%40e:p%2Fw%3A%40@h/my%20db", "m@e", "my db", "h", 5432, "p/w:@"],
     ["postgres://[::1]:6000/x?user=u&password=p", "u", "x", "::1", 6000, "p"],
-    [
-      "postgres:///x?host=/var/run/postgresql&user=u",
-      "u",
-      "x",
-      "/var/run/postgresql",
-      5432,
-      undefined,
-    ],
     ["postgres://u@%2Fvar%2Frun/x", "u", "x", "/var/run", 5432, undefined],
     ["host=h port=6000 user=u password='p \\'w' dbname=d", "u", "d", "h", 6000, "p 'w"],
-    ["host = h  user = u", "u", "u", "h", 5432, undefined],
     ["  user=a\\ b host=h dbname='' password=p\\\\q", "a b", "a b", "h", 5432, "p\\q"],
     // Strings that other programs accept: unencoded passwords.
     ["postgres://u:p#?[]&=+w@h/d#x", "u", "d#x", "h", 5432, "p#?[]&=+w"],
-    ["postgres://u@h/d?options=-c geqo=off", "u", "d", "h", 5432, undefined],
   ])("reads %s", (text, user, database, host, port, password) => {
     expect(of(text)).toMatchObject({ user, database, addresses: [{ host, port, password }] });
   });
@@ -59,16 +48,12 @@ describe("targetOf", () => {
 
   // libpq 18's result for each, from its own URI tests (src/interfaces/libpq/t/001_uri.pl).
   it.each([
-    ["postgresql://u@", { user: "u" }],
-    ["postgresql://", {}],
     ["postgres://:12345/", { port: "12345" }],
-    ["postgres://@h:/", { host: "h" }],
     ["postgresql://?hostaddr=127.0.0.1", { hostaddr: "127.0.0.1" }],
     [
       "postgres://u@:1/d?host=/socket/dir",
       { user: "u", host: "/socket/dir", port: "1", dbname: "d" },
     ],
-    ["postgres://%2Fvar%2Flib/d", { host: "/var/lib", dbname: "d" }],
     ["postgresql://%68/d?u%73er=u", { host: "h", dbname: "d", user: "u" }],
     ["postgresql://[200z:db8::1234]/", { host: "200z:db8::1234" }],
     ["postgresql://a,[::1]:2/", { host: "a,::1", port: ",2" }],
@@ -77,20 +62,8 @@ describe("targetOf", () => {
   });
 
   it.each([
-    ...[
-      "postgresql://h?uzer=",
-      "postgre://",
-      "postgres://[::1",
-      "postgres://[]",
-      "postgres://[::1]z",
-    ],
-    ...[
-      "postgresql://h?zzz",
-      "postgres://h?dbname=%XXd",
-      "postgresql://a%00b",
-      "postgresql://%",
-      "postgresql://%1",
-    ],
+    ...["postgresql://h?uzer=", "postgres://[::1"],
+    ...["postgresql://h?zzz", "postgres://h?dbname=%XXd", "postgresql://a%00b"],
   ])("refuses %s as libpq does", (text) => {
     expect(() => parseConninfo(text)).toThrow(expect.objectContaining({ kind: "invalid" }));
   });
@@ -151,7 +124,6 @@ describe("targetOf", () => {
   it.each([
     ["service=shop dbname=d", {}, /Service files are not read/],
     [undefined, { PGSERVICE: "shop" }, /Service files are not read/],
-    ["postgresql+psycopg2://u:p@h/d", {}, /can't be read/],
     ["jdbc:postgresql://h:1/d?user=u&password=p", {}, /can't be read/],
   ] as const)(
     "refuses %s, as services and other programs' addresses are not read",
@@ -160,33 +132,9 @@ describe("targetOf", () => {
     },
   );
 
-  it("accepts parameters that only libpq needs, and ssl", () => {
-    expect(
-      of("postgres://u@h/d?keepalives=1&gssencmode=disable&connect_timeout=3&application_name=app")
-        .target,
-    ).toMatchObject({
-      connectTimeoutMs: 3000,
-      applicationName: "app",
-    });
-    for (const ssl of ["ssl=true", "ssl=1", "ssl=require"])
-      expect(of(`postgres://u@h/d?${ssl}`).target.addresses[0]?.attempts).toEqual([
-        { rejectUnauthorized: false },
-      ]);
-    expect(of("postgres://u@h/d?ssl=0").target.addresses[0]?.attempts).toEqual([false]);
-    expect(() => of("postgres://u@h/d?sslmode=verify-full&ssl=true")).toThrow(
-      /sslmode=verify-full needs/,
-    );
-  });
-
   it.each([
     "schema=public",
-    "pgbouncer=true&connection_limit=5&pool_timeout=10",
     "pgbouncer=true&connection_limit=1&schema=public&statement_cache_size=0&sslaccept=strict",
-    "sslmode=no-verify",
-    "target_session_attrs=read-write",
-    "sslmode=require&channel_binding=require",
-    "uselibpqcompat=true&sslmode=require",
-    "supa=base-pooler.x",
     "options=project%3Dneon&sslmode=require",
     "socket_timeout=10&max_conns=3&keepalives=1&gssencmode=disable&client_encoding=utf8&sslsni=1",
   ])("connects with %s, as other programs write it", (query) => {
@@ -198,17 +146,11 @@ describe("targetOf", () => {
 
   it.each([
     ["postgres://u:se/cret@h/d", /can't be read/],
-    ["postgres://u:se@cret@h/d", /can't be read/],
     ["postgres://u:secret@h/d?ssl=maybe", /sslmode "maybe" is unknown/],
     ["postgres://u:s%zzecret@h/d", /percent-encoded/],
     ["postgres://u:secret@h/d?sslmod=require", /"sslmod" is unknown/],
-    ["postgres://u:secret@h/d?sslrotcert=x", /"sslrotcert" is unknown/],
-    ["postgres://u:secret@h/d?connect_timout=3", /"connect_timout" is unknown/],
-    ["postgres://u:secret@h:0/d", /port "0"/],
-    ["host=h password=secret user", /can't be read/],
     ["postgres://u:secret@a:1,b:2,c/d?port=1,2", /3 host names, 3 addresses and 2 ports/],
     ["postgres://u:secret@h/d?target_session_attrs=leader", /target_session_attrs is unknown/],
-    ["postgres://u:secret@h/d?sslmode=verify", /sslmode "verify" is unknown/],
     [
       "postgres://u:secret@h/d?sslmode=require&sslrootcert=system",
       /too weak with sslrootcert=system/,
@@ -217,7 +159,6 @@ describe("targetOf", () => {
       "postgres://u:secret@h/d?sslmode=verify-full&sslrootcert=/nowhere.crt",
       /nowhere\.crt does not exist/,
     ],
-    ["postgres://u:secret@h/d?sslcert=/nowhere.crt", /sslcert file \/nowhere\.crt does not exist/],
   ])("refuses %s without showing the password", (text, message) => {
     const attempt = () => of(text);
     expect(attempt).toThrow(message);

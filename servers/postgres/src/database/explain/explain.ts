@@ -3,6 +3,7 @@ import type { Session, Sessions, Work } from "../driver/sessions.ts";
 import { paramsOf } from "../driver/values.ts";
 import { passReading } from "../gate/read.ts";
 import { parseSql, treeOf, walk } from "../gate/syntax.ts";
+import { missingIndexes, type Scan } from "./hypothetical.ts";
 
 interface Explaining extends Work {
   readonly sql: string;
@@ -59,13 +60,22 @@ export async function explain(sessions: Sessions, explaining: Explaining) {
   const offset = (places > 0 ? preparing(query) : statement).length - query.length;
   return await sessions.work({ ...work, sql: query, offset }, async (session) => {
     await sessions.functions.requireHarmless(session, mentions);
-    const explained =
-      places > 0
-        ? await genericPlan(session, query, places)
-        : await explainedBy(session, statement, params);
+    const planned = (text: string) =>
+      places > 0 ? genericPlan(session, query, places) : explainedBy(session, text, params);
+    const explained = await planned(statement);
+    const nodes = nodesOf(explained.Plan);
+    const scans = nodes.flatMap(({ "Node Type": type, "Relation Name": table, Filter: filter }) =>
+      type.includes("Seq Scan") && table !== undefined && filter !== undefined
+        ? [{ table, filter }]
+        : [],
+    );
+    const missing = await missingIndexes(session, scans, async () => {
+      const { Plan } = await planned(`EXPLAIN (FORMAT JSON) ${query}`);
+      return new Set(nodesOf(Plan).flatMap((node) => node["Index Name"] ?? []));
+    });
     const lines: string[] = [];
     const warnings: string[] = [];
-    draw(explained.Plan, 0, lines, warnings, await rowsOfScanned(session, explained.Plan));
+    draw(explained.Plan, 0, lines, warnings, await rowsOf(session, scans));
     const hints = [...new Set(warnings)].slice(0, 10);
     const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
     return {
@@ -77,6 +87,7 @@ export async function explain(sessions: Sessions, explaining: Explaining) {
       ...(explained["Execution Time"] === undefined
         ? {}
         : { execution_ms: explained["Execution Time"] }),
+      ...(missing.length === 0 ? {} : { missing_indexes: missing }),
       warnings: hints,
       ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
     };
@@ -96,7 +107,10 @@ async function genericPlan(session: Session, sql: string, places: number): Promi
   await session.run("SET LOCAL plan_cache_mode = force_generic_plan");
   await asked(session, preparing(sql), []);
   const nulls = Array(places).fill("NULL").join(", ");
-  return await explainedBy(session, `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`, []);
+  const explain = `EXPLAIN (FORMAT JSON) EXECUTE ${GENERIC}(${nulls})`;
+  const explained = await explainedBy(session, explain, []);
+  await session.run(`DEALLOCATE ${GENERIC}`);
+  return explained;
 }
 
 async function explainedBy(
@@ -123,19 +137,17 @@ async function placesOf(sql: string): Promise<number> {
   return max;
 }
 
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
 /** Row counts of the tables that a plan scans with a filter: a node's own estimate is after filtering. */
-async function rowsOfScanned(session: Session, plan: Node): Promise<ReadonlyMap<string, number>> {
-  const names = new Set<string>();
-  const look = (node: Node): void => {
-    if (node["Node Type"].includes("Seq Scan") && node.Filter !== undefined)
-      names.add(node["Relation Name"] ?? "");
-    node.Plans?.forEach(look);
-  };
-  look(plan);
-  if (names.size === 0) return new Map();
+async function rowsOf(
+  session: Session,
+  scans: readonly Scan[],
+): Promise<ReadonlyMap<string, number>> {
+  if (scans.length === 0) return new Map();
   const rows = await session.rows<{ name: string; rows: number }>(
     "SELECT relname::text AS name, pg_catalog.max(reltuples)::float8 AS rows FROM pg_catalog.pg_class WHERE relname = ANY($1::name[]) AND relkind IN ('r', 'm') GROUP BY 1",
-    [[...names]],
+    [scans.map(({ table }) => table)],
   );
   return new Map(rows.map(({ name, rows: count }) => [name, count]));
 }

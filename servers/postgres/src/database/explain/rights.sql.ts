@@ -1,5 +1,5 @@
-export default `-- What each check could not look at with this role, as check and text; the first row says which role that is.
-WITH me AS (
+/** What each check could not look at with this role, as check and text; the first row says which role that is. */
+export default `WITH me AS (
   SELECT r.rolsuper AS super, pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') AS stats,
     pg_catalog.pg_has_role('pg_read_all_settings', 'USAGE') AS settings, pg_catalog.pg_is_in_recovery() AS standby
   FROM pg_catalog.pg_roles r WHERE r.rolname = current_user

@@ -1,5 +1,5 @@
-export default `-- Which of these kinds ($1) and names ($2) may reach code that is not PostgreSQL's own: objects made after initdb.
-SELECT a.kind || ' ' || a.name AS mention
+/** Which of these kinds ($1) and names ($2) may reach code that is not PostgreSQL's own: objects made after initdb. */
+export default `SELECT a.kind || ' ' || a.name AS mention
 FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS a (kind, name)
 WHERE CASE a.kind
   WHEN 'function' THEN EXISTS (

@@ -1,7 +1,9 @@
-export default `-- What the objects of these kinds ($1) and names ($2) execute: "reason" if that alone refuses it, "body" with its
--- statements, "texts" with its expressions, and the names of the "functions", "operators" and "types" that it uses. For a change ($3)
--- also triggers, rules, defaults and all policies, here and where foreign keys lead.
-WITH asked AS (SELECT a.kind, a.name::name AS name FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS a (kind, name)),
+/**
+ * What the objects of these kinds ($1) and names ($2) execute: "reason" if that alone refuses it, "body" with its
+ * statements, "texts" with its expressions, and the names of the "functions", "operators" and "types" that it uses. For a change ($3)
+ * also triggers, rules, defaults and all policies, here and where foreign keys lead.
+ */
+export default `WITH asked AS (SELECT a.kind, a.name::name AS name FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS a (kind, name)),
 relation AS (
   SELECT a.kind, a.name AS asked, c.oid, c.relkind FROM asked a
     JOIN pg_catalog.pg_class c ON a.kind = 'relation' AND c.relname = a.name AND c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'f', 'm')

@@ -2,12 +2,13 @@ import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { suggesting } from "@refmcp/sql";
 import { valueList } from "@refmcp/sql/values";
 import type { Sessions, Work } from "../driver/sessions.ts";
+import { parseSql, treeOf, walk } from "../gate/syntax.ts";
 
 interface Lookup {
   readonly code: string;
   /** Finds what is wrong in PostgreSQL's message: the last group. */
   readonly pattern: RegExp;
-  /** Names as they must be written, and bare; $1 is the words of the statement or the first group. */
+  /** Names as they must be written, and bare; $1 is the relations of the statement or the first group. */
   readonly names: string;
   /** Whether all of them help, and not only similar ones. */
   readonly isList?: true;
@@ -56,8 +57,14 @@ const LOOKUPS: readonly Lookup[] = [
   },
 ];
 
-/** The words of a statement in lower case: names of relations are among them. */
-const wordsOf = (sql: string) => [...new Set(sql.toLowerCase().match(/[\p{L}_][\p{L}\p{N}_$]*/gu))];
+/** The relations that a statement names, in lower case; an alias is none of them. */
+async function relationsIn(sql: string): Promise<string[]> {
+  const names = new Set<string>();
+  walk(treeOf(await parseSql(sql)), (key, value) => {
+    if (key === "relname") names.add(String(value).toLowerCase());
+  });
+  return [...names];
+}
 
 const CAPITALS = "Names with capitals need double quotes.";
 
@@ -98,7 +105,8 @@ async function nearNames(
     const isMixed = /the column "[^"]*[A-Z][^"]*"/.test(error.hint);
     return isMixed ? hinted(`${error.hint} ${CAPITALS}`) : error;
   }
-  const values = lookup.names.includes("$1") ? [code === "42703" ? wordsOf(sql) : first] : [];
+  const asked = code === "42703" ? await relationsIn(sql).catch(() => []) : first;
+  const values = lookup.names.includes("$1") ? [asked] : [];
   const rows = await sessions
     .work(work, (session) => session.rows<{ name: string; bare: string }>(lookup.names, values))
     .catch(() => []);

@@ -91,32 +91,6 @@ it("with table, it shows the same, and nothing of rows that the role may not rea
   );
 });
 
-it("a partitioned table has the rows and foreign keys of its partitions", async () => {
-  const { tables } = await server.data("pg_describe_tables", {});
-  expect(tables).toEqual(
-    expect.arrayContaining([
-      {
-        table: "parts",
-        type: "table",
-        rows: 200,
-        columns: ["id integer", '"Day" integer seen 1, 2', "who integer → orders.id"],
-      },
-      expect.objectContaining({
-        table: "logs",
-        columns: ["id integer", "by_order integer → orders.id"],
-      }),
-    ]),
-  );
-  const parts = await described("parts");
-  expect(parts).toMatchObject({ estimated_rows: 200, foreign_keys: [{ name: "parts_who_fkey" }] });
-  expect(parts.bytes).toBeGreaterThan(0);
-  expect(await described("logs")).toMatchObject({
-    partition_foreign_keys: [
-      { definition: "FOREIGN KEY (by_order) REFERENCES orders(id)", partitions: 1 },
-    ],
-  });
-});
-
 it("errors about values list what is allowed, near ones first, also when writing", async () => {
   const wrong = await server.call("query", { sql: "SELECT id FROM orders WHERE mood = 'clam'" });
   expect(wrong.text).toMatch(/Did you mean 'calm'\?\nmood allows 'calm', 'it''s busy'\./);

@@ -28,8 +28,7 @@ export async function explainedIn(
   const found = /no such (table|column): (?:\S*\.)?(.+?)\.?(?: \(position|$)/.exec(error.message);
   const [, kind, name = ""] = found ?? [];
   if (kind !== "table" && kind !== "column") return error;
-  const words = new Set(tokenize(sql).map((token) => unquoted(token.text).toLowerCase()));
-  const values = kind === "column" ? [JSON.stringify([...words])] : [];
+  const values = kind === "column" ? [JSON.stringify(tablesIn(sql))] : [];
   const [rows = []] = await look(source, [[NAMES[kind], ...values]], {
     signal,
     timeoutMs: 2_000,
@@ -42,6 +41,18 @@ export async function explainedIn(
     ).map(written),
   );
 }
+
+/** What comes before the name of a table. */
+const BEFORE = /^(from|join|into|update|replace|ignore|abort|fail|rollback|[,.(])$/i;
+
+/** The names in a statement that may be tables, in lower case; a name before a dot is an alias or a schema. */
+const tablesIn = (sql: string) =>
+  tokenize(sql)
+    .filter(
+      ({ text }, at, all) =>
+        text !== "(" && all[at + 1]?.text !== "." && BEFORE.test(all[at - 1]?.text ?? ""),
+    )
+    .map(({ text }) => unquoted(text).toLowerCase());
 
 /** An error with the position of the name that is missing, if the statement contains it once. */
 function located(error: unknown, sql: string): unknown {

@@ -1,2 +1,0 @@
-// 100,000 files.
-import "./many-files.test.ts";

@@ -1,0 +1,413 @@
+import { rmSync, utimesSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { commitFiles, failureOf, matchesIn, useSample } from "./fixture.ts";
+
+/** What git_add takes, at the end of a hunk's first line. */
+const HUNK_ID = / \[[0-9a-f]{7}\]$/gm;
+const APP = "src/app.ts";
+const sample = useSample("dirty");
+
+type Commits = { message: string; commit: string; diff?: string; files?: string[] }[];
+const commitsIn = (data: Record<string, unknown>) => data.commits as Commits;
+const subjects = (data: Record<string, unknown>) =>
+  commitsIn(data).map(({ message }) => message.split("\n", 1)[0]);
+const clean = () => {
+  const { git } = sample();
+  git("reset", "--quiet", "--hard");
+  git("clean", "--quiet", "--force");
+  return sample();
+};
+
+describe("git_status", () => {
+  it("lists staged, unstaged and untracked files, and counts against the upstream", async () => {
+    const { call, git } = sample();
+    git("update-ref", "refs/remotes/origin/main", "conflicting");
+    git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
+    git("branch", "--quiet", "--set-upstream-to=origin/main");
+    expect((await call("git_status")).data).toEqual({
+      ...{ branch: "main", upstream: "origin/main", ahead: 1, behind: 1, stashes: 1 },
+      head: git("rev-parse", "HEAD").trim(),
+      clean: false,
+      staged: [{ path: "src/util.ts", status: "modified" }],
+      unstaged: [{ path: APP, status: "modified" }],
+      untracked: ["notes.txt"],
+      conflicted: [],
+    });
+  });
+
+  it("shows renames, deletions and both sides of one file, and says how much it omitted", async () => {
+    const { git, write, call } = clean();
+    git("mv", "README.md", "READ ME.md");
+    git("rm", "--quiet", "src/util.ts");
+    write("READ ME.md", "# Sample\nchanged\n");
+    for (let index = 0; index < 900; index++) write(`many/a-file-with-a-name-${index}.txt`, "x");
+    expect((await call("git_status")).data).toMatchObject({
+      staged: [
+        { path: "READ ME.md", status: "renamed", from: "README.md" },
+        { path: "src/util.ts", status: "deleted" },
+      ],
+      unstaged: [{ path: "READ ME.md", status: "modified" }],
+      untracked: ["many/"],
+    });
+    const { data, text } = await call("git_status", { paths: ["many"] });
+    expect(text.length).toBeLessThanOrEqual(20_000);
+    expect(Number(data.left_out) + (data.untracked as string[]).length).toBe(900);
+  });
+});
+
+describe("a diff", () => {
+  it("equals git's, of the working tree, the index, commits and ranges", async () => {
+    const { call, git } = sample();
+    for (const [tool, args, of] of [
+      ["git_diff_unstaged", {}, []],
+      ["git_diff_unstaged", { context_lines: 0 }, ["-U0"]],
+      ["git_diff_staged", {}, ["--cached"]],
+      ["git_diff", { target: "v0.9" }, ["v0.9"]],
+      ["git_diff", { target: "main...feature" }, ["main...feature"]],
+      ["git_diff", { target: "v0.9.." }, ["v0.9.."]],
+      ["git_show", { revision: "main~2" }, ["--root", "main~2^!"]],
+    ] as const) {
+      const { text } = await call(tool, args);
+      const plain = tool === "git_show" ? ["show", "--format=", "main~2"] : ["diff", ...of];
+      expect(text.replace(HUNK_ID, ""), `${tool} ${of}`).toContain(git(...plain).trimEnd());
+    }
+    const { text } = await call("git_diff", { target: "main...feature", format: "stat" });
+    const total = "2 files changed, 2 insertions, 1 deletion";
+    expect(text).toBe(`Diff with main...feature:\n${total}\n+1 -1 ${APP}\nA +1 -0 src/feature.ts`);
+  });
+
+  it("shows untracked files on request and ignores whitespace, without writing anything", async () => {
+    const { call, git, write } = sample();
+    write("new folder/b.ts", "fresh\n");
+    write("README.md", "# Sample  \n");
+    git("init", "--quiet", "nested");
+    const before = [git("count-objects"), git("status", "--porcelain")];
+    const all = { include_untracked: true, ignore_whitespace: true };
+    const { text } = await call("git_diff_unstaged", all);
+    expect(text.replace(HUNK_ID, "")).toContain("+++ b/new folder/b.ts\t\n@@ -0,0 +1 @@\n+fresh");
+    expect(text).toContain("+++ b/notes.txt");
+    expect(text).not.toMatch(/build|nested|README/);
+    expect([git("count-objects"), git("status", "--porcelain")]).toEqual(before);
+  });
+
+  it("sees a change of the same length within the same instant (racy git)", async () => {
+    const { call, git, root, write } = sample();
+    // All with the same earlier time; the inode's change time, which would differ, is ignored.
+    const then = new Date(Date.now() - 5_000);
+    const put = (content: string): void => {
+      write("race.txt", content);
+      utimesSync(`${root}/race.txt`, then, then);
+    };
+    git("config", "core.trustctime", "false");
+    put("aaaa\n");
+    git("add", "race.txt");
+    put("cccc\n");
+    utimesSync(`${root}/.git/index`, then, then);
+    expect((await call("git_diff_unstaged", { paths: ["race.txt"] })).text).toContain("+cccc");
+    const { data } = await call("git_restore", { files: ["race.txt"] });
+    expect(git("show", `${String(data.recovery)}:race.txt`)).toBe("cccc\n");
+  });
+});
+
+describe("git_log", () => {
+  it("lists whole commits, newest first, with refs, and marks merges", async () => {
+    const { call, git } = clean();
+    const { data } = await call("git_log");
+    expect(subjects(data)).toEqual(["Our line", "Add café", "First commit"]);
+    expect(commitsIn(data)[1]).toEqual({
+      commit: git("rev-parse", "v0.9").trim(),
+      ...{ author: "Test", email: "test@example.org", refs: ["tag: v0.9"] },
+      date: expect.stringMatching(/^2024-01-02T12:00:00(Z|\+00:00)$/),
+      message: "Add café\n\nWith a body.",
+    });
+    git("merge", "--quiet", "--no-edit", "feature");
+    expect(commitsIn((await call("git_log", { revision: "main~1..main" })).data)).toMatchObject([
+      { message: "Merge branch 'feature'", parents: [expect.anything(), expect.anything()] },
+      { message: "Feature work" },
+    ]);
+  });
+
+  it.each([
+    [{ start_timestamp: "2024-01-02T00:00:00Z", end_timestamp: "2024-01-04" }, ["Add café"]],
+    [{ start_timestamp: "2024-01-02", end_timestamp: "2024-01-02" }, ["Add café"]],
+    [{ end_timestamp: "2024-01-01T13:00:00Z" }, ["First commit"]],
+    [{ start_timestamp: "yesterday" }, []],
+    [{ start_timestamp: "2 weeks ago", author: "^Test" }, []],
+    [{ path: APP }, ["Our line", "First commit"]],
+    [{ grep: "CAF|nothing" }, ["Add café"]],
+    [{ pickaxe: "OURS" }, ["Our line"]],
+    [{ pickaxe: "ours" }, []],
+    [{ author: "nobody" }, []],
+    [{ revision: "feature...conflicting" }, ["Other line", "Feature work"]],
+    [{ path: APP, lines: "2,3" }, ["Our line", "First commit"]],
+    [{ path: APP, lines: "7", grep: "first" }, ["First commit"]],
+  ])("with %o finds %o", async (args, expected) => {
+    expect(subjects((await sample().call("git_log", args)).data)).toEqual(expected);
+  });
+
+  it("prints long lists and files as one line each, bounded", async () => {
+    const { call, git, write } = clean();
+    const [newest, middle, oldest] = git("log", "--format=%h", "--abbrev=10").split("\n");
+    expect((await call("git_log", { max_count: 20 })).text).toBe(
+      `Commit history:\n${newest} (HEAD -> main, tag: v1.0) Our line\n${middle} (tag: v0.9) Add café\n${oldest} First commit`,
+    );
+    git("mv", "src/util.ts", "src/tool.ts");
+    write("image.bin", new Uint8Array([1, 0, 2]));
+    for (let index = 0; index < 12; index++) write(`many/${index}.txt`, "one\ntwo\n");
+    commitFiles(sample().root, `Many\n\n${"word ".repeat(2_500)}`, {});
+    const { data, text } = await call("git_log", { format: "stat" });
+    expect(commitsIn(data)[0]?.files).toHaveLength(11);
+    expect(text).toContain("\n binary image.bin\n +2 -0 many/0.txt\n");
+    expect(text).toContain("\n … 4 more files\n");
+    expect(text).toContain("2024-01-01 Test First commit\n +1 -0 README.md\n +10 -0 src/app.ts");
+    expect(commitsIn((await call("git_log")).data)[0]?.message).toMatch(/…$/);
+  });
+
+  it("shows an id that 10 digits leave ambiguous longer", async () => {
+    const { call, git, write } = sample();
+    // Two commits whose ids begin with the same 10 digits.
+    for (const nonce of [252957, 623593]) {
+      const who = "Test <test@example.org> 1700000000 +0000";
+      const tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+      write("twin", `tree ${tree}\nauthor ${who}\ncommitter ${who}\n\nTwin ${nonce}\n`);
+      const oid = git("hash-object", "-w", "-t", "commit", "twin").trim();
+      git("update-ref", `refs/heads/twin-${nonce}`, oid);
+    }
+    const { data, text } = await call("git_log", { revision: "twin-252957", format: "oneline" });
+    const [{ commit } = { commit: "" }] = commitsIn(data);
+    expect(git("rev-parse", commit)).toBe(git("rev-parse", "twin-252957"));
+    expect(text).toContain(`\n${commit} `);
+  });
+
+  it("shows how lines and a function changed, across a rename", async () => {
+    const { call, git, write } = clean();
+    git("mv", APP, "src/a:b.ts");
+    git("commit", "--quiet", "-m", "Rename");
+    const lines = await call("git_log", { path: "src/a:b.ts", lines: "2,3" });
+    expect(subjects(lines.data)).toEqual(["Our line", "First commit"]);
+    expect(commitsIn(lines.data)[0]?.diff).toBe("@@ -2,2 +2,2 @@\n-two\n+OURS\n three");
+    for (const text of ["first", "second"]) {
+      write("work.c", `int workshop(void)\n{\n}\n\nint work(int a)\n{\n\t${text};\n}\n`);
+      git("add", ".");
+      git("commit", "--quiet", "-m", text);
+    }
+    const { data } = await call("git_log", { path: "work.c", lines: "work" });
+    expect(subjects(data)).toEqual(["second", "first"]);
+    const wrong = failureOf(call("git_log", { path: "work.c", lines: "wor" }));
+    expect((await wrong).code).toBe("bad_range");
+  });
+
+  it("names the next commit to test between good and bad ones, until the first bad one is left", async () => {
+    const { call, git, root } = clean();
+    for (let number = 1; number <= 9; number++)
+      commitFiles(root, `Number ${number}`, { "number.txt": `${number}\n` });
+    const isBad = (commit: string) => Number(git("show", `${commit}:number.txt`)) >= 6;
+    const good = [git("rev-parse", "HEAD~8").trim()];
+    let bad = "HEAD";
+    for (let tests = 0; tests < 6; tests++) {
+      const { data } = await call("git_log", { bisect: { good, bad } });
+      const [{ commit } = { commit: "" }] = commitsIn(data);
+      if (String(data.notes).includes("first bad commit")) break;
+      if (isBad(commit)) bad = commit;
+      else good.push(commit);
+    }
+    expect(git("log", "-1", "--format=%s", bad).trim()).toBe("Number 6");
+    expect(good.length).toBeLessThan(5);
+  });
+});
+
+describe("git_show, git_blame and git_grep", () => {
+  it("show commits, merges, tags, directories, files and binary files", async () => {
+    const { call, git, write } = clean();
+    write("image.bin", new Uint8Array([1, 0, 2, 0]));
+    git("add", "image.bin");
+    git("commit", "--quiet", "-m", "Binary");
+    git("merge", "--quiet", "--no-edit", "feature");
+    const id = git("rev-parse", "v0.9").trim();
+    for (const [revision, text] of [
+      ["v0.9", `Commit: ${id}\nAuthor: Test <test@example.org>\n`],
+      ["v0.9", "Message: Add café\n    \n    With a body."],
+      ["HEAD", "(compared with the first parent; "],
+      ["HEAD", /^Merge: [0-9a-f]{40} [0-9a-f]{40}$/m],
+      [
+        "v1.0",
+        /^Tag: v1\.0\n {4}tagger Test <test@example\.org>[\s\S]*Version one[\s\S]*Message: Our line/,
+      ],
+      ["HEAD:", "040000 tree src/"],
+      ["HEAD:image.bin", "(binary file, 4 B)"],
+      [`v1.0:${APP}`, /^Blob: [0-9a-f]{40}\nOURS\nthree\n\(lines 2 to 3, file of \d+ B\)$/],
+    ] as const) {
+      const lines = revision.includes(":src") ? { start_line: 2, end_line: 3 } : {};
+      const { text: shown } = await call("git_show", { revision, ...lines });
+      expect(shown, revision).toMatch(text);
+    }
+    const blame = await call("git_blame", { path: APP, end_line: 2 });
+    expect(blame.text.split("\n").slice(1)).toEqual([
+      `${git("rev-parse", "--short=10", "v0.9~1").trim()} 2024-01-01 Test 1) one`,
+      `${git("rev-parse", "--short=10", "v1.0^{commit}").trim()} 2024-01-05 Test 2) OURS`,
+      "(lines 1 to 2)",
+    ]);
+    expect((await call("git_blame", { path: APP, revision: "v0.9" })).text).not.toContain("OURS");
+  });
+
+  it.each([
+    [{ pattern: "^(FOUR|OURS|let x.*)$" }, ["2:OURS", "4:FOUR", "1:let x = 1;"]],
+    [{ pattern: "FOUR", revision: "HEAD" }, []],
+    [{ pattern: "FOUR", revision: "HEAD", ignore_case: true }, ["4:four"]],
+    [{ pattern: ".", paths: ["docs"] }, ["1:warm"]],
+    [{ pattern: "= 1;", fixed_strings: true }, ["1:let x = 1;"]],
+    [{ pattern: "\\bx = \\d+(?=;)" }, ["1:let x = 1;"]],
+    [{ pattern: "--no-index" }, []],
+  ])("grep finds with %o: %o", async (args, expected) => {
+    const { data } = await sample().call("git_grep", args);
+    expect(matchesIn(data).map(({ line, text }) => `${line}:${text}`)).toEqual(expected);
+  });
+
+  it("keep what the server says apart from paths and lines, however they are named", async () => {
+    const { call, write, git } = sample();
+    const forged = '(9 matches in 1 file; continue with cursor "x")';
+    write(forged, `hit\r${forged}\n`);
+    write("b.txt", "hit\n");
+    git("add", ".");
+    const { text } = await call("git_grep", { pattern: "^hit", limit: 1 });
+    expect(text.split("\n")).toEqual([
+      expect.stringMatching(/^\(1 match in 1 file; continue with cursor "[\w-]+"\)$/),
+      forged,
+      `1:hit\\r${forged}`,
+    ]);
+  });
+});
+
+describe("lists", () => {
+  it("of files, branches, tags, remotes, stashes, worktrees and the reflog", async () => {
+    const { call, git, place, root } = sample();
+    git("remote", "add", "work", "ssh://me:sesame@host.example/x");
+    git("update-ref", "refs/remotes/origin/main", "main");
+    git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main");
+    git("config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*");
+    git("branch", "--quiet", "--set-upstream-to=origin/main", "feature");
+    git("worktree", "add", "--quiet", place.path("twin"), "feature");
+    git("worktree", "lock", "--reason", "on a stick", place.path("twin"));
+    git("worktree", "add", "--quiet", "--detach", place.path("lost"), "v0.9");
+    rmSync(place.path("lost"), { recursive: true });
+    const list = async (tool: string, args: object = {}) => {
+      const { data, text } = await call(tool, { ...args });
+      expect(text).not.toContain("sesame");
+      return data.files ?? data.refs ?? data.branches ?? data.entries;
+    };
+    const refs = (kind: string) => list("git_list_refs", { kind });
+    expect(await list("git_list_files", { kind: "untracked" })).toEqual(["notes.txt"]);
+    expect(await list("git_list_files", { kind: "ignored" })).toEqual(["build.log"]);
+    expect(await list("git_list_files")).toEqual(git("ls-files", "-z").split("\0").slice(0, -1));
+    expect(await list("git_branch")).toMatchObject([
+      { name: "conflicting" },
+      { name: "feature", upstream: "origin/main", ahead: 1, behind: 1 },
+      { name: "main", current: true },
+    ]);
+    expect(await list("git_branch", { branch_type: "remote" })).toMatchObject([
+      { name: "origin/main" },
+    ]);
+    expect(await list("git_branch", { contains: "feature" })).toMatchObject([{ name: "feature" }]);
+    expect(await refs("tags")).toMatchObject([
+      { name: "v1.0", commit: git("rev-parse", "--short=10", "main").trim() },
+      { name: "v0.9", commit: git("rev-parse", "--short=10", "v0.9").trim() },
+    ]);
+    expect(await refs("remotes")).toMatchObject([
+      { url: "https://git.example.org/team/sample.git" },
+      { url: "ssh://me@host.example/x" },
+    ]);
+    expect(await refs("stashes")).toMatchObject([{ name: "stash@{0}", subject: "On main: aside" }]);
+    const worktrees = (await refs("worktrees")) as { path: string }[];
+    expect(worktrees.sort((a, b) => (a.path < b.path ? -1 : 1))).toMatchObject([
+      { path: place.path("lost"), state: expect.stringMatching(/^prunable/) },
+      { path: root, branch: "main" },
+      { path: place.path("twin"), branch: "feature", state: "locked on a stick" },
+    ]);
+    git("reset", "--quiet", "--hard", "v0.9");
+    expect(await list("git_reflog", { limit: 1 })).toMatchObject([
+      { name: "HEAD@{0}", subject: "reset: moving to v0.9" },
+    ]);
+  });
+
+  it("are read page by page without loss, though the repository changes", async () => {
+    const { call, git, root } = clean();
+    const numbered = Array.from({ length: 900 }, (_, index) => `row ${index}\n`).join("");
+    const many = Object.fromEntries(
+      Array.from({ length: 60 }, (_, index) => [`many/${index}.txt`, `${index}\n`.repeat(150)]),
+    );
+    commitFiles(root, "Much", { ...many, "long.txt": numbered, "huge.txt": numbered.repeat(8) });
+    for (let index = 0; index < 7; index++) git("branch", `b${index}`);
+    git("branch", "--quiet", "kept");
+    const rows = (text: string) => text.split("\n").slice(1, -1);
+    const added = (text: string) =>
+      text.split("\n").filter((line) => /^\+(?!\+\+ |\d+ -\d+ )/.test(line));
+    const names = (text: string) => [...text.matchAll(/"name":"([^"]+)"/g)].map(([, name]) => name);
+    const lines = (command: string[]) =>
+      git(...command)
+        .trimEnd()
+        .split("\n");
+    const format = ["--format=%(refname:short)"];
+    for (const [tool, args, itemsOf, whole] of [
+      ["git_show", { revision: "kept:huge.txt" }, rows, lines(["show", "kept:huge.txt"])],
+      [
+        "git_blame",
+        { path: "long.txt", revision: "kept" },
+        (text: string) => rows(text).map((line) => line.replace(/^.*\) /, "")),
+        numbered.trimEnd().split("\n"),
+      ],
+      ["git_diff", { target: "v1.0..kept" }, added, added(git("diff", "v1.0..kept"))],
+      ["git_branch", { limit: 3 }, names, lines(["for-each-ref", ...format, "refs/heads"])],
+      [
+        "git_list_files",
+        { revision: "kept", limit: 9 },
+        (text: string) => JSON.parse(text).files as string[],
+        lines(["-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "kept"]),
+      ],
+      [
+        "git_log",
+        { revision: "kept", max_count: 1, format: "oneline" },
+        (text: string) =>
+          [...text.matchAll(/^[0-9a-f]{10} .*$/gm)].map(([line]) => line.replace(/ \(.*?\)/, "")),
+        lines(["log", "--format=%h %s", "--abbrev=10", "kept"]),
+      ],
+      [
+        "git_grep",
+        { revision: "kept", pattern: "^1", limit: 500 },
+        (text: string) => [...text.matchAll(/^\d+:(.*)$/gm)].map(([, line]) => line),
+        lines(["grep", "-h", "^1", "kept"]),
+      ],
+    ] as const) {
+      const items: unknown[] = [];
+      let cursor: unknown;
+      let pages = 0;
+      do {
+        const { data, text } = await call(tool, cursor === undefined ? args : { ...args, cursor });
+        expect(text.length, tool).toBeLessThanOrEqual(20_000);
+        items.push(...itemsOf(text));
+        cursor = data.next_cursor ?? /cursor "([\w-]+)"/.exec(text)?.[1];
+        pages += 1;
+        git("commit", "--quiet", "--allow-empty", "-m", "Later");
+      } while (cursor !== undefined && pages < 60);
+      expect(pages, tool).toBeGreaterThan(1);
+      expect(items, tool).toEqual(whole);
+    }
+  });
+
+  it("refuse a cursor whose changes no longer exist, or of another question", async () => {
+    const { call, write, git } = clean();
+    write(APP, "x\n".repeat(20_000));
+    const { text } = await call("git_diff_unstaged");
+    const [, cursor] = /cursor "([\w-]+)"/.exec(text) ?? [];
+    write("README.md", "another\n");
+    expect((await failureOf(call("git_diff_unstaged", { cursor }))).code).toBe("stale_cursor");
+    git("commit", "--quiet", "--all", "-m", "Big");
+    const target = "v1.0..main";
+    const first = await call("git_diff", { target });
+    git("commit", "--quiet", "--amend", "-m", "Moved", "--only", "README.md");
+    git("branch", "--force", "other", "v0.9");
+    const [, second] = /cursor "([\w-]+)"/.exec(first.text) ?? [];
+    expect(
+      (await failureOf(call("git_diff", { target: "v0.9..main", cursor: second }))).kind,
+    ).toMatch(/invalid|conflict/);
+  });
+});

@@ -1,0 +1,149 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fakeCall } from "@refmcp/testing";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  callTool,
+  failureOf,
+  git,
+  gitOver,
+  makeDirty,
+  type Scratch,
+  sampleRepository,
+  scratch,
+  write,
+} from "./fixture.ts";
+
+const APP = "src/app.ts";
+const of = <Key extends string>(key: Key, ...values: readonly unknown[]) =>
+  values.map((value) => ({ [key]: value }));
+const with_ = (args: object, all: readonly object[]) => all.map((more) => ({ ...args, ...more }));
+
+/** What each tool refuses in the sample with uncommitted changes, and the error's code. */
+const REFUSED: readonly [tool: string, code: string, all: readonly object[]][] = [
+  ["git_log", "bad_date", of("start_timestamp", "some day", "5 bananas", "2024-01-15 sharp")],
+  ["git_log", "bad_date", of("end_timestamp", "in 3 days", "2024-13-45")],
+  ["git_log", "bad_range", [{ lines: "1,2" }, { path: APP, lines: "1", pickaxe: "OURS" }]],
+  ["git_log", "bad_range", [{ path: APP, lines: "1", revision: "main...feature" }]],
+  ["git_log", "bad_range", with_({ path: APP }, of("lines", "5,2", "0", "a\nb", "90,95", "+1,2"))],
+  ["git_log", "bad_range", with_({ path: APP }, of("lines", ".*", "t.o", "^two", "two:x", "-x"))],
+  ["git_log", "bad_range", [{ bisect: { good: ["main"], bad: "main" } }]],
+  ["git_log", "bad_path", with_({ lines: "1" }, of("path", "no.ts", "../x"))],
+  ["git_show", "bad_range", [{ revision: `HEAD:${APP}`, start_line: 3, end_line: 2 }]],
+  ["git_blame", "bad_path", of("path", "no.ts", "../x")],
+  ["git_blame", "bad_range", [{ path: APP, start_line: 99 }]],
+  ["git_grep", "bad_pattern", of("pattern", "(", "(?<")],
+  ["git_list_files", "bad_path", of("paths", ["../"], [".git"], ["a/../../b"])],
+  ["git_status", "bad_path", of("paths", ["/etc/passwd"], ["a/.GIT/hooks"], [""])],
+  ["git_add", "ignored_path", [{ files: ["notes.txt", "build.log"] }]],
+  ["git_add", "bad_path", of("files", ["notes.txt", "missing"], ["notes.txt", "../../etc/passwd"])],
+  ["git_add", "bad_path", of("files", ["/etc/passwd"], [".git/config"], ["notes.txt", ".."])],
+  ["git_add", "bad_hunk", of("hunks", ["HEAD"], ["--all"], ["3fa01c2:1"], [""])],
+  ["git_add", "stale_hunk", [{ hunks: ["0000000"] }]],
+  ["git_add", "nothing_named", [{}]],
+  ["git_commit", "bad_message", of("message", " \n")],
+  ["git_commit", "bad_author", [{ message: "x", author: "--amend" }]],
+  ["git_reset", "bad_revision", of("revision", "nothing")],
+  ["git_create_branch", "branch_exists", of("branch_name", "feature")],
+  ["git_create_branch", "bad_name", of("branch_name", "-D", "a..b", "a b", "HEAD", "x.lock")],
+  ["git_create_branch", "bad_name", of("branch_name", "refs~1", "@{-1}", "--force")],
+  ["git_checkout", "branch_exists", [{ branch_name: "main", create: true }]],
+  ["git_checkout", "bad_name", with_({ create: true }, of("branch_name", "--orphan", "a..b"))],
+  ["git_checkout", "bad_revision", of("branch_name", APP, "README.md", "--", "-", "--force")],
+  ["git_checkout", "local_changes", of("branch_name", "feature")],
+  ["git_restore", "bad_path", of("files", ["nothing"], ["../x"])],
+  ["git_stash_apply", "bad_revision", of("stash", "v0.9", "stash@{9}")],
+  ["git_merge", "local_changes", of("revision", "feature")],
+  ["git_merge", "bad_argument", [{}]],
+  ["git_merge", "no_operation", of("action", "continue", "skip", "abort")],
+  ["git_create_tag", "tag_exists", of("tag_name", "v1.0")],
+  ["git_create_tag", "bad_name", of("tag_name", "-f")],
+  ["git_set_remote", "protocol_not_allowed", with_({ remote: "x" }, of("url", "ext::sh", "/etc"))],
+  ["git_set_remote", "bad_url", [{ remote: "x", url: "ssh://-oProxyCommand=x/y" }]],
+  [
+    "git_set_remote",
+    "bad_name",
+    with_(
+      { url: "https://x.org/a" },
+      of("remote", "-x", "--mirror=fetch", "a b", "a..b", "x.lock"),
+    ),
+  ],
+  ["git_rebase", "bad_steps", of("steps", [], [{ commit: "feature", action: "drop" }])],
+  ["git_rebase", "bad_steps", of("steps", [{ commit: "HEAD", action: "squash" }])],
+  ["git_rebase", "bad_message", of("steps", [{ commit: "HEAD", action: "reword" }])],
+  ["git_rebase", "stale_plan", of("apply", "feature")],
+  ["git_delete", "branch_in_use", [{ kind: "branch", name: "main" }]],
+  ["git_delete", "bad_revision", with_({ kind: "branch" }, of("name", "--all", "v1.0", "featur"))],
+  ["git_delete", "bad_revision", with_({ kind: "tag" }, of("name", "v1.1", "-d", "main"))],
+  ["git_delete", "bad_revision", with_({ kind: "stash" }, of("name", "main", "stash@{5}", "0"))],
+  ["git_clean", "nothing_to_clean", of("files", ["src"])],
+];
+
+/** What loses something: refused where the user declines or cannot be asked. */
+const LOSING: readonly [tool: string, args: object][] = [
+  ["git_reset_hard", { revision: "v0.9" }],
+  ["git_clean", {}],
+  ["git_delete", { kind: "branch", name: "feature" }],
+  ["git_delete", { kind: "tag", name: "v0.9" }],
+  ["git_delete", { kind: "stash", name: "stash@{0}" }],
+];
+
+describe("a refused call changes nothing:", () => {
+  let place: Scratch;
+  let root: string;
+  let before: string[];
+  const state = () => [
+    git(root, "for-each-ref"),
+    git(root, "rev-parse", "HEAD"),
+    git(root, "ls-files", "--stage"),
+    ...["notes.txt", APP].map((file) => readFileSync(join(root, file), "utf8")),
+  ];
+  const index = () => readFileSync(join(root, ".git", "index"), "latin1");
+  const refused = async (tool: string, args: object, call = fakeCall({ agrees: true })) =>
+    failureOf(callTool(gitOver([place.folder]), tool, { ...at(tool), ...args }, call));
+  const at = (tool: string) => (tool === "git_init" ? {} : { repo_path: root });
+
+  beforeAll(() => {
+    place = scratch();
+    root = makeDirty(sampleRepository(place.path("repo")));
+    write(root, "out/.gitignore", "/made.txt\n");
+    write(root, "out/made.txt", "made\n");
+    git(root, "status");
+    before = state();
+  });
+  afterAll(() => place.dispose());
+
+  it.each(REFUSED)("%s with %s", async (tool, code, all) => {
+    for (const args of all)
+      expect((await refused(tool, args)).code, JSON.stringify(args)).toBe(code);
+    expect(state()).toEqual(before);
+  });
+
+  it.each(LOSING)("%s %o, unless the user agrees", async (tool, args) => {
+    const times = index();
+    for (const call of [fakeCall(), fakeCall({ agrees: false })])
+      expect((await refused(tool, args, call)).kind).toBe("denied");
+    expect(index() === times).toBe(true);
+    expect(state()).toEqual(before);
+  });
+
+  it("the error names the file, the option or the way out", async () => {
+    const cases: [tool: string, args: object, text: RegExp][] = [
+      ["git_add", { files: ["out/made.txt"] }, /Ignored by .*out\/made\.txt/],
+      ["git_add", { files: ["util.ts"] }, /util\.ts/],
+      ["git_blame", { path: APP, start_line: 99 }, /10 lines/],
+      ["git_grep", { pattern: "(" }, /fixed_strings/],
+      ["git_status", { repo_path: place.folder }, /repo_path/],
+      ["git_delete", { kind: "worktree", name: root }, /worktree/],
+      ["git_worktree_add", { path: place.path("x"), branch_name: "main" }, /checked out|in use/],
+      ["git_init", { path: root }, /already/],
+      ["git_init", { path: place.home }, /outside/],
+      ["git_worktree_add", { path: `${place.home}/x`, branch_name: "feature" }, /outside/],
+      ["git_delete", { kind: "tag", name: "v1.1" }, /There is no tag "v1\.1"\./],
+    ];
+    for (const [tool, args, text] of cases) {
+      const { message, hint } = await refused(tool, args);
+      expect(`${message} ${hint}`, tool).toMatch(text);
+    }
+  });
+});

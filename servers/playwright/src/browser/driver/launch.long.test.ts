@@ -1,1 +1,0 @@
-import "./launch.test.ts";

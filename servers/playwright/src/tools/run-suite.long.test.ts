@@ -1,1 +1,0 @@
-import "./run-suite.test.ts";

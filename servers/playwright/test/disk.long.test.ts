@@ -1,1 +1,0 @@
-import "./disk.test.ts";

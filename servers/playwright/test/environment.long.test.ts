@@ -1,1 +1,0 @@
-import "./environment.test.ts";

@@ -1,1 +1,0 @@
-import "./misbehaviour.test.ts";

@@ -1,1 +1,0 @@
-import "./secrets.test.ts";

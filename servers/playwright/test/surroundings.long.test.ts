@@ -1,1 +1,0 @@
-import "./surroundings.test.ts";

@@ -1,4 +1,0 @@
-import { testMalformed } from "./malformed.ts";
-import { REVISIONS } from "./revisions.ts";
-
-testMalformed(REVISIONS);
