@@ -9,6 +9,7 @@ it("a graph of a million observations is written, searched, read and changed lik
   const store = await sqlite();
   for (let at = 0; at < ENTITIES; at += 50) {
     await store.write(async (writer) => {
+      writer.startChange({ action: "create_entities" });
       const names = Array.from({ length: 50 }, (_, index) => ({
         name: `Shelf ${at + index}`,
         type: "shelf",
@@ -21,6 +22,7 @@ it("a graph of a million observations is written, searched, read and changed lik
         })),
       );
       await writer.addObservations(rows);
+      await writer.finish();
     });
   }
   const server = await startServer(["--file", store.location]);

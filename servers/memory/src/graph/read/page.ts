@@ -98,7 +98,9 @@ export class Page {
     filling: for await (const batch of rows)
       for (const fact of batch) {
         const learned = timeOf(fact, "minute", true);
-        const item = [clipJson(fact.content), idOf(fact.id), learned === time ? "" : learned];
+        const item = [clipJson(fact.content)];
+        if (detail === "history") item.push(idOf(fact.id));
+        if (learned !== time) item.push(learned);
         const size = fact.supersededAt === null ? item : replacedFact(fact);
         if (!this.reserve(size, isFirst && facts.length === 0)) {
           rest = facts.at(-1)?.id ?? after;
