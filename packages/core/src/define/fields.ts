@@ -12,10 +12,5 @@ export const nextCursor = z
   .optional()
   .describe("Pass as cursor for the next page; absent on the last page.");
 
-export const detail = z
-  .enum(["concise", "full"])
-  .default("concise")
-  .describe("concise: the essentials; full: everything.");
-
 export const timeoutMs = (standard: number, max: number) =>
   z.int().min(1).max(max).default(standard).describe(`Time limit in milliseconds, 1 to ${max}.`);

@@ -83,7 +83,8 @@ let created = 0;
 export class Caller implements Client, Dialogue {
   /** Distinguishes it from all others, so that their ids may be the same. */
   readonly number = created++;
-  readonly principal: Principal | undefined;
+  /** That of its last message: a new token may have other scopes. */
+  principal: Principal | undefined;
   /**
    * Sends messages that belong to no request. Without it, messages are independent: there is no handshake to remember,
    * and the client cannot be asked.

@@ -4,7 +4,7 @@
 import type { AnyServer, Outline } from "../define/server.ts";
 
 export type { Runtime } from "../bind/runtime.ts";
-export { listedTools, serviceOf } from "../bind/server.ts";
+export { serviceOf } from "../bind/server.ts";
 export { unknownName } from "../bind/tool.ts";
 export { commonOptions, directoryOptions } from "../define/common-options.ts";
 export { EFFECTS } from "../define/effect.ts";
@@ -34,7 +34,7 @@ export {
 export { type OptionsRead, parseOptions, unknownNames } from "./parse-options.ts";
 export { type Program, runtimeOf, type Served, type Start } from "./prepare.ts";
 export { run } from "./run.ts";
-export { leftWidth, shellWord, twoColumns, usableColumns } from "./text-layout.ts";
+export { shellWord } from "./text-layout.ts";
 
 /** The outline of a server, from which a bundle makes a `lazyServer`; serializable as JSON. */
 export async function outlineOf(server: AnyServer): Promise<Outline> {

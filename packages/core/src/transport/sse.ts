@@ -48,11 +48,10 @@ export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
     async post(node: IncomingMessage, reply: Reply, principal: Principal) {
       const id = new URLSearchParams(node.url?.split("?", 2)[1]).get("sessionId") ?? "";
       const caller = streams.get(id);
+      const message = "Session not found. Open a new stream.";
       if (caller?.send === undefined || caller.principal?.key !== principal.key)
-        return errorAnswer(404, {
-          code: CODES.sessionNotFound,
-          message: "Session not found. Open a new stream.",
-        });
+        return errorAnswer(404, { code: CODES.sessionNotFound, message });
+      caller.principal = principal;
       const body = await readBody(node, reply, load, limits.messageBytes);
       if (body === undefined || "status" in body) return body;
       reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });

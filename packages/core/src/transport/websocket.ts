@@ -41,13 +41,19 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
     open.set(socket, caller);
     socket.on("message", (data) => engine.serve(String(data), caller, send));
     socket.on("error", (error) => engine.service.log.debug(`WebSocket: ${error.message}`));
-    whenExpired(principal, { whenClosed: (work) => socket.once("close", work) }, () =>
-      socket.close(POLICY_VIOLATION, "The token has expired."),
-    );
+    whenExpired(principal, { whenClosed: (work) => socket.once("close", work) }, () => {
+      void engine.close(caller);
+      end(socket, POLICY_VIOLATION, "The token has expired.");
+    });
     socket.on("close", () => {
       open.delete(socket);
       void engine.close(caller, null);
     });
+  }
+
+  function end(socket: WebSocket, code: number, reason: string): void {
+    socket.close(code, reason);
+    setTimeout(() => socket.terminate(), CLOSE_MS).unref();
   }
 
   return {
@@ -71,10 +77,7 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
 
     async close(): Promise<void> {
       await Promise.all([...open.values()].map((caller) => engine.close(caller)));
-      for (const socket of open.keys()) {
-        socket.close(GOING_AWAY, "The server is shutting down.");
-        setTimeout(() => socket.terminate(), CLOSE_MS).unref();
-      }
+      for (const socket of open.keys()) end(socket, GOING_AWAY, "The server is shutting down.");
       server.close();
     },
   };

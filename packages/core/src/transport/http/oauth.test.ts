@@ -141,6 +141,11 @@ describe("an OAuth 2.1 resource server", () => {
     expect((await post(scoped.url, legacyCall(2, "probe_count", {}), session)).status).toBe(403);
     const changer = bearer(await issuer.forge({ ...good(), scope: "mcp probe:read probe:change" }));
     expect((await send("probe_count", {}, changer)).status).toBe(200);
+    // In the same session, each request has the scopes of its token.
+    const counts = async (id: number, token: object) =>
+      (await post(scoped.url, legacyCall(id, "probe_count", {}), { ...session, ...token })).status;
+    expect(await counts(3, changer)).toBe(200);
+    expect(await counts(4, reader)).toBe(403);
     const socket = new WebSocket(scoped.url.href.replace(/^http/, "ws"), ["mcp"], {
       headers: reader,
     });

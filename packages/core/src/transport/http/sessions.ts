@@ -80,11 +80,13 @@ export function createSessions(engine: Engine, limits: HttpLimits) {
     },
 
     /** The session with an id, or a response: it ended, never existed, or belongs to another caller. */
-    find(id: string, { key }: Principal) {
+    find(id: string, principal: Principal) {
       const session = open.get(id);
-      if (session?.caller.principal?.key === key) return session;
       const message = "Session not found. Open a new one with initialize.";
-      return errorAnswer(404, { code: CODES.sessionNotFound, message });
+      if (session?.caller.principal?.key !== principal.key)
+        return errorAnswer(404, { code: CODES.sessionNotFound, message });
+      session.caller.principal = principal;
+      return session;
     },
 
     /**
