@@ -217,6 +217,7 @@ export const CHECKS: readonly CheckForm[] = [
   ["no h6", "no li", "4 elements match"],
   ["no h6 within 20s", "no li within 20ms", "4 elements match"],
   ["no requests to **/ads/**", "no requests to **/api/*", "2 matched"],
+  ["no requests to nowhere.test", "no requests to 'api/it'", "matched"],
   // Quality.
   ["response time under 20s", "response time under 0.01ms", "it is "],
   ["load time under 20s", "load time under 0.01ms", "it is "],

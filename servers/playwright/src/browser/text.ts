@@ -38,6 +38,9 @@ export function globSource(glob: string): string {
   return `^${isWhole ? "" : beginning}${parts.join("")}${glob.includes("?") ? "" : "(?:\\?.*)?"}$`;
 }
 
+/** For what must not be requested: without a wildcard, a part of the URL. An exact path would let others pass. */
+export const anywhere = (glob: string): string => (glob.includes("*") ? glob : `**${glob}**`);
+
 export function urlMatcher(glob: string): (url: string) => boolean {
   const regex = compiled(globSource(glob), "s");
   return (url) => regex.matcher(url.slice(0, 8_000)).find();

@@ -2,7 +2,7 @@ import type { RequestPattern, StatusRange } from "../language/ast.ts";
 import type { CheckOf } from "../language/sentences.ts";
 import { shown } from "../library.ts";
 import { isFailed, type PageEvents, type RequestLine } from "../page/events.ts";
-import { spaced, urlMatcher } from "../text.ts";
+import { anywhere, spaced, urlMatcher } from "../text.ts";
 import type { CheckScope } from "./check.ts";
 import type { Outcome } from "./expectation.ts";
 
@@ -36,8 +36,10 @@ export function eventOutcome(check: EventCheck, { events, secrets }: CheckScope)
       const passed = lines.some(({ status }) => isIn(check.range, status));
       return { passed, actual: summaryOf(lines, events) };
     }
-    case "no requests":
-      return { passed: lines.length === 0, actual: summaryOf(lines, events) };
+    case "no requests": {
+      const all = matching({ ...check.request, glob: anywhere(check.request.glob) }, events);
+      return { passed: all.length === 0, actual: summaryOf(all, events) };
+    }
     case "download": {
       const matches = urlMatcher(check.name);
       const all = events.downloads?.lines ?? [];

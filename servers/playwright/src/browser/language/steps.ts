@@ -1,3 +1,4 @@
+import { anywhere } from "../text.ts";
 import type { Act, Answer, Argument, RequestPattern, Target } from "./ast.ts";
 import type { Row } from "./checks.ts";
 import { act, onPage, sole, writing } from "./locator.ts";
@@ -123,7 +124,7 @@ export const STEPS = {
   block: setup(
     step(
       "block {request}",
-      ({ request }) => routed(request, { reply: "blocked" }),
+      ({ request }) => routed({ ...request, glob: anywhere(request.glob) }, { reply: "blocked" }),
       "block **/ads/**",
     ),
   ),
