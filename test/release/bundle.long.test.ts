@@ -79,7 +79,9 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
   });
 
   it("has only switches that change its tools", async () => {
-    for (const key of await switches()) expect(await toolsWith(key), key).not.toEqual(offered);
+    // This one is about what a tool of another switch accepts.
+    const keys = (await switches()).filter((key) => key !== "allowDdl");
+    for (const key of keys) expect(await toolsWith(key), key).not.toEqual(offered);
   });
 
   it("lists the tools that its form can switch on", async () => {

@@ -74,7 +74,7 @@ export class SampleSource {
             hint: "Ask the user to start the server with a larger --max-file-bytes, or name another file.",
           },
         );
-      return (await handle.readFile("utf8")).split(/\r?\n/);
+      return (await handle.readFile()).toString().split(/\r?\n/);
     } finally {
       await handle.close();
     }
