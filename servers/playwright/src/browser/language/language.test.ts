@@ -170,6 +170,12 @@ const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
 /** Sentences that models write and nobody can check, and the sentence to send. */
 const REFUSED: Readonly<Record<string, string>> = {
   "no broken links": "no failed requests",
+  "no console errors or warnings": "no console errors",
+  "no console warnings": "no console errors",
+  "no requests to third-party domains": "no requests to ads.example.com",
+  "no requests to other domains": "no requests to ads.example.com",
+  "no third-party requests": "no requests to ads.example.com",
+  "no requests to third-party": "no requests to ads.example.com",
   "no errors": "no console errors",
   "no disabled buttons": "no ",
   "li 2 contains 'x'": "nth 2 li contains 'x'",

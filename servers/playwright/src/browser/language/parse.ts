@@ -190,7 +190,9 @@ function problemOf(
   const listed = words.filter((one) => isSure || at > 0 || !one.includes(" "));
   const all = whole === undefined ? listed : [whole];
   const head = sentence.text.slice(0, at).trim();
-  const isHead = at < sentence.text.length && head !== "" && isValid(head);
+  // Less of what must be absent would be another claim.
+  const isPart = at < sentence.text.length && head !== "" && !/^no\s/i.test(head);
+  const isHead = isPart && isValid(head);
   const list = [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((one) => one !== "");
   const [{ example } = { example: "" }] = expected;
   const send = isHead ? head : isValid(example) ? example : prefix + example;

@@ -42,6 +42,17 @@ const REFUSED: readonly Refused[] = [
     send: () => "no console errors",
   },
   {
+    pattern: /^no\s+(?:console\s+)?(?:errors?\s+(?:or|and)\s+)?(?:console\s+)?warnings?\b/i,
+    why: "no console errors: warnings are not checked",
+    send: () => "no console errors",
+  },
+  {
+    pattern:
+      /^no\s.*?\b(?:third[- ]part(?:y|ies)|(?:other|external|foreign)\s+(?:domains?|hosts?|sites?))\b/i,
+    why: "no requests to a host that you name: the page's own may have several",
+    send: () => "no requests to ads.example.com",
+  },
+  {
     pattern: /(?<!\S)([a-z][a-z0-9]*)\s+#?([1-9]\d{0,2})(?!\S)/i,
     why: "nth and the number before the element",
     send: (before, [, tag, number], after) => `${before} nth ${number} ${tag}${after}`.trim(),

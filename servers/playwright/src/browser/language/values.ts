@@ -224,9 +224,10 @@ const request: Slot<RequestPattern> = {
   read(sentence) {
     const method = sentence.take(/(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/y)?.[1];
     const { at } = sentence;
-    const glob = sentence.isString ? sentence.string() : sentence.take(/[^\s'"“‘]\S*/y)?.[0];
-    const isWord = /^(?:contains|has|status|with|by|is|in|to|within)$/i.test(glob ?? "");
-    if (glob === undefined || glob === "" || isWord)
+    // A word such as third-party is in no URL, so that its absence would always hold.
+    const bare = /localhost(?!\S)|[^\s'"“‘]*[/.*:]\S*/y;
+    const glob = sentence.isString ? sentence.string() : sentence.take(bare)?.[0];
+    if (glob === undefined || glob === "")
       return sentence.fail("a URL pattern such as **/api/*", { at });
     return { method, glob };
   },
