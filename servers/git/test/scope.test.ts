@@ -57,6 +57,16 @@ describe("a repository accesses nothing outside the allowed directories", () => 
     }
   });
 
+  it("by a linked worktree, whose error is about its repository also without repo_path", async () => {
+    const { outside, over } = insideAndOutside(place);
+    rmSync(place.path("in", "repo"), { recursive: true });
+    git(outside, "worktree", "add", "--quiet", "-b", "w", place.path("in", "w"));
+    expect(await codeOf(callTool(gitOver([place.path("in", "w")]), "git_status", {}))).toBe(
+      "outside_roots",
+    );
+    expect(await codeOf(callTool(over, "git_status", {}))).toBe("not_a_repository");
+  });
+
   it("by a symlink to it, or by a .git that is a symlink or a file", async () => {
     const { outside, over } = insideAndOutside(place);
     symlinkSync(outside, place.path("in", "link"));

@@ -118,6 +118,11 @@ export class Git {
     const repositories = await this.repositories();
     const [only] = repositories;
     if (only === undefined) {
+      // Such as a linked worktree, whose error names the directory to allow.
+      for (const directory of this.#allowed())
+        await locate(directory, this.guard).catch((error) => {
+          if (error.code === "outside_roots") throw error;
+        });
       const message = `No git repository was found; ${describeAllowed(this.guard.allowed)}.`;
       throw failure("not_a_repository", message, { hint: "Pass repo_path, or call git_init." });
     }
