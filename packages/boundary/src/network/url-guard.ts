@@ -2,7 +2,7 @@ import { promises as dns, type LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { domainToASCII } from "node:url";
-import { nearest, ToolError } from "../answer/errors.ts";
+import { errorCode, suggestion, ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts";
@@ -152,9 +152,8 @@ export function parseWebUrl(given: string | URL): URL {
   const url = new URL(text);
   const { protocol, username, password, host } = url;
   if (!SCHEMES.includes(protocol)) {
-    const [near] = nearest(protocol.slice(0, -1), ["http", "https"]);
-    const meant = near === undefined ? "" : ` Did you mean ${near}?`;
     const what = `${oneLine(protocol.slice(0, 40))} URLs are not allowed`;
+    const meant = suggestion(protocol.slice(0, -1), ["http", "https"]);
     throw refusal("denied", `${what}; use http: or https:.${meant}`);
   }
   if (username === "" && password === "") return url;
@@ -230,7 +229,7 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
   try {
     return await dns.lookup(host, { all: true });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error);
     if (code === "ENOTFOUND" || code === "ENODATA") return [];
     const hint = "The network or its DNS server is not responding; try again later.";
     const what = `The name ${named(host)} could not be resolved (${code}).`;

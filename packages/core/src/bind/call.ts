@@ -25,10 +25,7 @@ export async function runHandler<Context, Value>(
 ): Promise<Value | InputRequired> {
   let asked: Questions | undefined;
   const questions = () => {
-    const { stateKey, definition, options } = runtime;
-    const { confirm } = options;
-    const server = definition.name;
-    asked ??= new Questions(request, subject, { confirm, stateKey, server, confirmed });
+    asked ??= new Questions(request, subject, runtime, confirmed);
     return asked;
   };
   // Refuses an invalid state before the handler runs.
@@ -96,8 +93,10 @@ class RunningCall implements Call {
   }
 
   get leftMs(): number {
-    const limit = this.#limits.timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
-    return Math.max(0, this.#began + limit - performance.now());
+    const { timeoutMs, taskMs } = this.#limits;
+    const callMs = timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
+    const limitMs = this.#request.expectsTask ? taskMs : callMs;
+    return Math.max(0, this.#began + limitMs - performance.now());
   }
 
   get signal(): AbortSignal {
@@ -113,15 +112,14 @@ class RunningCall implements Call {
     if (this.#request.isOver) throw cancelled();
     const begun = work(this);
     if (!isThenable(begun)) return begun;
-    this.#request.handlerBegan();
+    this.#request.handlerBegan(this.#cancelled);
     this.#timer = setTimeout(this.#timedOut, this.#limits.timeoutMs);
-    this.#request.whenAborted(this.#cancelled);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       const settled = () => {
         clearTimeout(this.#timer);
         this.#timer = undefined;
-        this.#request.handlerSettled();
+        this.#request.handlerSettled(this.#cancelled);
       };
       Promise.resolve(begun).finally(settled).then(resolve, reject);
     });

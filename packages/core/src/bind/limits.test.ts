@@ -138,6 +138,37 @@ describe("subscriptions/listen", () => {
   });
 });
 
+it("a watch that has started is not aborted when its first subscriber ends", async () => {
+  const signals: AbortSignal[] = [];
+  const stopped: string[] = [];
+  const watched = resourceFor<null>()({
+    uri: "watch://it",
+    name: "it",
+    title: "It",
+    description: "Is watched.",
+    read: () => "it",
+    async watch(_context, _changed, call) {
+      signals.push(call.signal);
+      await new Promise(setImmediate);
+      return () => void stopped.push("stopped");
+    },
+  });
+  const definition = { name: "watch", ...SERVER, tools: [], resources: [watched] };
+  const { client } = await connect(defineServer({ ...definition, open: () => null }), {
+    era: "modern",
+  });
+  const resourceSubscriptions = ["watch://it"];
+  const [first, second] = [
+    await client.listen({ resourceSubscriptions }),
+    await client.listen({ resourceSubscriptions }),
+  ];
+  await first.close();
+  await client.listTools();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  await second.close();
+  await expect.poll(() => stopped).toEqual(["stopped"]);
+});
+
 describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
   const aborted: string[] = [];
   const forever = (what: string, signal: AbortSignal) =>

@@ -86,6 +86,12 @@ const attempt = tool({
 });
 
 const form = z.object({ answer: z.string() });
+const ask = tool({
+  name: "ask_form",
+  ...TOOL,
+  input: z.strictObject({}),
+  run: async (_input, _done, call) => (await call.ask("Who?", form)).answer,
+});
 const together = tool({
   name: "ask_together",
   ...TOOL,
@@ -104,7 +110,7 @@ const done: Done = { deleted: [] };
 const server = defineServer({
   name: "ask",
   ...SERVER,
-  tools: [remove, swallow, visit, think, attempt, together],
+  tools: [remove, swallow, visit, think, attempt, ask, together],
   open: () => done,
 });
 
@@ -180,6 +186,8 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
     const result = await client.callTool({ name: "ask_visit", arguments: {} });
     expect(result.isError).toBe(true);
     expect(JSON.stringify(result.content)).toContain("this client does not support URL questions");
+    const form = await client.callTool({ name: "ask_form", arguments: {} });
+    expect(JSON.stringify(form.content)).toContain("This needs the user's answer, but this client");
     const call = client.callTool({ name: "ask_think", arguments: {} });
     const reason = "which this client does not support";
     if (era === "legacy") {

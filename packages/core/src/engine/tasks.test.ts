@@ -11,6 +11,8 @@ import { prepare } from "../run/prepare.ts";
 import { Caller, type Send } from "./caller.ts";
 import { Engine } from "./engine.ts";
 import { internalError, ProtocolError } from "./errors.ts";
+import { Load } from "./load.ts";
+import { REVISIONS } from "./revision.ts";
 import type { Service } from "./service.ts";
 import { TASKS_EXTENSION } from "./tasks.ts";
 import { META } from "./wire.ts";
@@ -52,6 +54,16 @@ const tools = [
       call.progress(1, 2, note);
       await bench.wait();
       return `waited: ${note}`;
+    },
+  }),
+  tool({
+    name: "task_left",
+    ...TOOL,
+    input: nothing,
+    async run(_, bench, call) {
+      const { leftMs } = call;
+      await bench.wait();
+      return String(leftMs > 50_000);
     },
   }),
   tool({
@@ -310,6 +322,33 @@ describe("tasks of 2026-07-28", () => {
     expect(await until(wire, running, "failed")).toMatchObject({
       error: { message: "The server closed before this task was finished." },
     });
+  });
+
+  it("has its own time limit from the start of a call that may become one", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_left");
+    await bench.release();
+    const { result } = await until(wire, taskId, "completed");
+    expect(result).toMatchObject({ content: [{ text: "true" }] });
+  });
+
+  it("is refused to a caller that has half of all, where callers are told apart, and not to others", async () => {
+    await start();
+    const engine = new Engine(service, new Load({ isShared: true }));
+    const beginAs = (owner: string) =>
+      new Promise<Reply>((resolve) => {
+        const send: Send = (json) => resolve(JSON.parse(json ?? "{}"));
+        const caller = new Caller({ principal: { key: owner, owner }, send });
+        caller.era = "legacy";
+        caller.revision = REVISIONS.get("2025-11-25");
+        const params = { name: "task_wait", arguments: {}, task: {} };
+        engine.serve(request(nextId++, "tools/call", params), caller, send);
+      });
+    for (let task = 0; task < 1_000; task++)
+      expect((await beginAs("eve")).result).toHaveProperty("task");
+    expect((await beginAs("eve")).error?.message).toContain("Too many tasks");
+    expect((await beginAs("bob")).result).toHaveProperty("task");
   });
 
   it("belongs to its caller: others do not find it, nor tokens without the scope of its tool", async () => {

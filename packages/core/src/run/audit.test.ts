@@ -16,6 +16,18 @@ async function fourCalls(url: URL): Promise<void> {
   await (await post(url, { jsonrpc: "2.0", id: 2, method: "tools/list" }, session)).text();
 }
 
+it("has lines of refused calls", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "refmcp-audit-"));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const file = join(folder, "audit.jsonl");
+  const probe = await startProbe(["--audit-log", file], { limits: { inFlight: 0 } });
+  const { message, headers } = modernCall("probe_say", { text: "secret-argument" });
+  expect((await post(probe.url, message, headers)).status).toBe(503);
+  await probe.close();
+  const line = { principal: "", tool: "probe_echo", effect: "read", outcome: -32603 };
+  expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject(line);
+});
+
 it("appends a line for each tool call to the audit log, without its contents", async () => {
   const folder = await mkdtemp(join(tmpdir(), "refmcp-audit-"));
   onTestFinished(() => rm(folder, { recursive: true }));

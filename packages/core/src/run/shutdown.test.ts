@@ -60,6 +60,17 @@ describe.skipIf(process.platform === "win32")("signals", () => {
   });
 });
 
+it.skipIf(process.platform === "win32")(
+  "a signal while an uncaught exception ends the process leaves its exit code",
+  async () => {
+    const child = await open({ closing: "hang" });
+    child.send(call(1, "throw_later"));
+    await child.says("ending: uncaught exception");
+    child.process.kill("SIGINT");
+    expect(await child.exit).toEqual({ code: 1, signal: null });
+  },
+);
+
 describe("exiting", () => {
   it("does not wait for a context that never closes", async () => {
     const child = await open({ closing: "hang", shutdown: { withinMs: 200 } });

@@ -18,6 +18,7 @@ import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { type HttpProbe, useProbes } from "../../test/fixtures/http.ts";
+import { claim } from "../../test/fixtures/messages.ts";
 
 const { start, closeLater } = useProbes();
 let folder = "";
@@ -216,6 +217,8 @@ describe("a stream of 2024-11-05", () => {
   });
 });
 
+const PING = { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: claim() } };
+
 describe("a WebSocket", () => {
   const opened = async (socket: WebSocket) => {
     const [status] = await Promise.race([
@@ -267,6 +270,24 @@ describe("a WebSocket", () => {
     const [code] = await once(socket, "close");
     expect(code).toBe(1009);
     await expect.poll(() => serving.load.sessions).toBe(0);
+  });
+
+  it("counts the bytes of unfinished messages, whatever is sent between them", async () => {
+    const { url, serving } = await start(["--websocket"], { limits: { messageBytes: 65_536 } });
+    const sockets = Array.from({ length: 12 }, () => open(url, ["mcp"]));
+    await Promise.all(sockets.map((socket) => once(socket, "open")));
+    const answers: unknown[] = [];
+    for (const socket of sockets) {
+      socket.on("message", (data) => answers.push(JSON.parse(String(data))));
+      socket.send(" ".repeat(60_000), { fin: false });
+      socket.ping("a");
+    }
+    await expect.poll(() => serving.load.sessions).toBeLessThan(9);
+    await expect.poll(() => serving.load.bytes % 60_008).toBe(0);
+    expect(serving.load.bytes).toBeGreaterThan(0);
+    for (const socket of sockets) socket.send(JSON.stringify(PING), { fin: true });
+    await expect.poll(() => serving.load.bytes).toBe(0);
+    expect(answers.length).toBe(serving.load.sessions);
   });
 
   it("that reads none of its responses is disconnected", async () => {

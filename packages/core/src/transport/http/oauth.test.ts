@@ -102,11 +102,19 @@ describe("an OAuth 2.1 resource server", () => {
     ]);
     const socket = new WebSocket(streaming.url.href.replace(/^http/, "ws"), ["mcp"], { headers });
     const closed = once(socket, "close");
+    const deaf = new WebSocket(streaming.url.href.replace(/^http/, "ws"), ["mcp"], { headers });
+    deaf.on("error", () => undefined);
+    await once(deaf, "open");
+    deaf.pause();
     expect(opened.map(({ status }) => status)).toEqual([200, 200, 200]);
     const [, , listened] = await Promise.all(opened.map((response) => response.text()));
     expect(listened).toContain('"result":{"resultType":"complete"');
     const [code] = await closed;
     expect(code).toBe(1008);
+    // A client that does not read that it is closed is disconnected; only the session is left.
+    expect(streaming.serving.load.sessions).toBeGreaterThan(0);
+    await expect.poll(() => streaming.serving.load.sessions, { timeout: 10_000 }).toBe(1);
+    deaf.terminate();
     await streaming.close();
   });
 

@@ -42,6 +42,22 @@ describe("isolation", () => {
     expect((await fetch(url, { method: "DELETE" })).status).toBe(400);
   });
 
+  it("ends the question of a task at once if the client listens to no stream", async () => {
+    const { url } = await start();
+    const capabilities = { elicitation: {} };
+    const params = { ...INITIALIZE.params, capabilities };
+    const opened = await post(url, { ...INITIALIZE, params });
+    const headers = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" };
+    const wipe = { ...legacyCall(2, "probe_wipe", {}).params, task: {} };
+    const asTask = { jsonrpc: "2.0", id: 2, method: "tools/call", params: wipe };
+    const { result } = Object(await (await post(url, asTask, headers)).json());
+    const { taskId } = result.task;
+    const message = { jsonrpc: "2.0", id: 3, method: "tasks/result", params: { taskId } };
+    const text = await (await post(url, message, headers)).text();
+    expect(text).toContain("no stream open");
+    expect(text).toContain('"isError":true');
+  });
+
   it("serves a client that drops its session's id, without a session", async () => {
     const { url, serving } = await start();
     await openSession(url);
