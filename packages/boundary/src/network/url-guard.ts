@@ -49,7 +49,7 @@ export interface UrlGuard {
    *
    * @throws ToolError as `place`; the system's error if none of the addresses responds.
    */
-  connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
+  connect(host: string, port: number): Promise<Socket>;
 }
 
 const SCHEMES = ["http:", "https:"];
@@ -121,9 +121,7 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
       return url;
     },
     place,
-    async connect(host, port, signal) {
-      return await open(await place(host, port, signal), signal);
-    },
+    connect: async (host, port) => await open(await place(host, port)),
   };
 }
 
@@ -238,18 +236,17 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
 }
 
 /** Connects to the first checked address that responds. */
-async function open({ addresses, port }: CheckedPlace, signal?: AbortSignal): Promise<Socket> {
+async function open({ addresses, port }: CheckedPlace): Promise<Socket> {
   for (const [index, { address }] of addresses.entries()) {
     const late = () =>
       Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
-    const deadline = startDeadline(CONNECT_MS, signal, late);
+    const deadline = startDeadline(CONNECT_MS, undefined, late);
     const socket = connect({ host: address, port });
     try {
       await once(socket, "connect", { signal: deadline.signal });
       return socket;
     } catch (error) {
       socket.destroy();
-      signal?.throwIfAborted();
       if (index === addresses.length - 1) throw deadline.signal.reason ?? error;
     } finally {
       deadline.end();

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { ToolError } from "@refmcp/boundary/answer";
 import type * as z from "zod";
 import type { Call } from "../define/call.ts";
@@ -102,6 +103,8 @@ class RunningCall implements Call {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      // Any number of steps of a call may wait for it.
+      setMaxListeners(0, this.#controller.signal);
       if (this.#ended !== undefined) this.#controller.abort(this.#ended);
     }
     return this.#controller.signal;

@@ -1,4 +1,3 @@
-import { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { type Fields, initialize, notification, request } from "../../test/fixtures/messages.ts";
@@ -10,7 +9,6 @@ import { toolFor } from "../define/tool.ts";
 import { prepare } from "../run/prepare.ts";
 import { Caller, type Send } from "./caller.ts";
 import { Engine } from "./engine.ts";
-import { internalError, ProtocolError } from "./errors.ts";
 import { Load } from "./load.ts";
 import { REVISIONS } from "./revision.ts";
 import type { Service } from "./service.ts";
@@ -44,7 +42,6 @@ const tool = toolFor<Bench>();
 const nothing = z.strictObject({});
 const NAME = z.object({ name: z.string() });
 const tools = [
-  tool({ name: "task_quick", ...TOOL, input: nothing, run: () => "at once" }),
   tool({
     name: "task_wait",
     ...TOOL,
@@ -98,24 +95,6 @@ const tools = [
       const { name } = await call.ask("Who?", NAME, "who");
       await bench.wait();
       return `for ${name}`;
-    },
-  }),
-  tool({
-    name: "task_fail",
-    ...TOOL,
-    input: nothing,
-    async run(_, bench) {
-      await bench.wait();
-      throw new ToolError("invalid", "It cannot be done.");
-    },
-  }),
-  tool({
-    name: "task_break",
-    ...TOOL,
-    input: nothing,
-    async run(_, bench) {
-      await bench.wait();
-      throw new ProtocolError(internalError("It broke."));
     },
   }),
   tool({
@@ -256,20 +235,9 @@ describe("tasks of 2026-07-28", () => {
     expect(bench.runs).toBe(3);
   });
 
-  it("a user who declines loses nothing, and a question before it is asked without a task", async () => {
+  it("a question before it is asked without a task", async () => {
     await start();
     const wire = connect();
-    const taskId = await begin(wire, "task_remove");
-    await bench.release();
-    const { inputRequests } = await until(wire, taskId, "input_required");
-    const [key = ""] = Object.keys(Object(inputRequests));
-    await ask(
-      wire,
-      modern("tasks/update", { taskId, inputResponses: { [key]: { action: "decline" } } }),
-    );
-    await bench.release();
-    expect((await until(wire, taskId, "completed")).result).toMatchObject({ isError: true });
-
     const asked = await ask(wire, callOf("task_ask_first"));
     expect(asked.result).toMatchObject({ resultType: "input_required" });
     expect(asked.result).not.toHaveProperty("taskId");
@@ -422,41 +390,6 @@ describe("tasks of 2025-11-25", () => {
     name,
     arguments: {},
     ...more,
-  });
-
-  it("a call with the parameter is answered with a task, and its result waits for the end", async () => {
-    await start();
-    const { wire, capabilities } = await connectLegacy();
-    expect(capabilities.tasks).toEqual({ cancel: {}, requests: { tools: { call: {} } } });
-    const { result } = await ask(wire, "tools/call", callOf("task_wait"));
-    const task: Fields = Object(result?.task);
-    expect(task).toEqual({
-      taskId: expect.any(String),
-      status: "working",
-      createdAt: expect.any(String),
-      lastUpdatedAt: expect.any(String),
-      ttl: 4_500_000,
-      pollInterval: 1_000,
-    });
-    const { taskId } = task;
-    wire.send(request("result", "tasks/result", { taskId }));
-    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({
-      taskId,
-      status: "working",
-    });
-    await bench.release();
-    const done = await wire.next();
-    expect(done).toMatchObject({
-      id: "result",
-      result: {
-        content: [{ text: "waited: half" }],
-        _meta: { [META.relatedTask]: { taskId } },
-      },
-    });
-    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({
-      status: "completed",
-    });
-    expect((await ask(wire, "tasks/cancel", { taskId })).error).toMatchObject({ code: -32_602 });
   });
 
   it("asks its questions, each with the id of the task, and its result waits for the answer", async () => {

@@ -17,7 +17,7 @@ import {
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { type HttpProbe, useProbes } from "../../test/fixtures/http.ts";
+import { type HttpProbe, talk, useProbes } from "../../test/fixtures/http.ts";
 import { claim } from "../../test/fixtures/messages.ts";
 
 const { start, closeLater } = useProbes();
@@ -326,20 +326,6 @@ it.each(["--sse", "--websocket"])(
   },
 );
 
-/** Writes raw bytes that no client would, and waits for the end of the connection. */
-async function raw(url: URL, text: string): Promise<string> {
-  const socket = createConnection(Number(url.port), url.hostname);
-  // Half open: this side stays open when the server ends its side.
-  let answer = "";
-  socket.on("data", (chunk) => {
-    answer += String(chunk);
-  });
-  const closed = new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
-  socket.write(text);
-  await closed;
-  return answer;
-}
-
 describe("a connection over HTTP", () => {
   const request = (url: URL, id: number, name: string, args: object) => {
     const _meta = {
@@ -359,7 +345,7 @@ describe("a connection over HTTP", () => {
         ? request(url, id, "probe_slow", { ms: 100 })
         : request(url, id, "probe_echo", { text: "a" }),
     );
-    const answers = await raw(url, calls.join("") + last);
+    const answers = await talk(url, calls.join("") + last);
     const ids = [...answers.matchAll(/"id":(\d)/g)].map(([, id]) => Number(id));
     expect(ids).toEqual([1, 2, 3, 4]);
     expect(answers).toContain('{"status":"ok"}');
@@ -378,12 +364,14 @@ describe("a connection over HTTP", () => {
     const plain = await start();
     const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
     const h2c = `POST /mcp HTTP/1.1\r\nhost: ${plain.url.host}\r\nconnection: upgrade, close\r\nupgrade: h2c\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-    expect(await raw(plain.url, h2c)).toMatch(/^HTTP\/1\.1 200 .*"id":1,"result":\{\}/s);
+    expect(await talk(plain.url, h2c)).toMatch(/^HTTP\/1\.1 200 .*"id":1,"result":\{\}/s);
     const { url } = await start(["--websocket"]);
     const upgrade =
       "GET /mcp HTTP/1.1\r\nhost: evil.example\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
-    expect(await raw(url, upgrade)).toMatch(/^HTTP\/1\.1 403/);
-    expect(await raw(url, "GET /mcp HTTP/1.1\r\nbroken header\r\n\r\n")).toMatch(/^HTTP\/1\.1 400/);
+    expect(await talk(url, upgrade)).toMatch(/^HTTP\/1\.1 403/);
+    expect(await talk(url, "GET /mcp HTTP/1.1\r\nbroken header\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 400/,
+    );
   });
 });
 
