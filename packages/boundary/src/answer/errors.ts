@@ -57,6 +57,23 @@ export class ToolError extends Error {
 
 shareAcrossBundles(ToolError, "ToolError");
 
+/** The code of an error of the operating system or of Node.js (`ENOENT`), or undefined for anything else. */
+export function errorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The message of whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** ` Did you mean x?`, or "" if no candidate is similar. @param prefix put before the candidate */
+export function suggestion(word: string, candidates: Iterable<string>, prefix = ""): string {
+  const [near] = nearest(word, candidates, 1);
+  return near === undefined ? "" : ` Did you mean ${prefix}${near}?`;
+}
+
 /** The error codes of a package: each with its kind, and what to do next and the message where they are always the same. */
 export type ErrorTable<Code extends string> = Readonly<
   Record<Code, readonly [kind: ErrorKind, hint?: string, message?: string]>

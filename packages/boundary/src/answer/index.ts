@@ -13,8 +13,11 @@ export { type CursorCodec, cursorsOf, type StateCheck } from "./cursor.ts";
 export {
   type ErrorKind,
   type ErrorTable,
+  errorCode,
   errorsOf,
   nearest,
+  reasonOf,
+  suggestion,
   ToolError,
   type ToolErrorOptions,
 } from "./errors.ts";

@@ -9,7 +9,7 @@ import {
 } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { ToolError } from "../answer/errors.ts";
+import { reasonOf, ToolError } from "../answer/errors.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
 /** Decides what a page may reach, and opens the connections. */
@@ -52,7 +52,7 @@ export interface ProxyFailure {
   readonly reason: string;
 }
 
-/** How many failures are kept; a page can cause any number. */
+/** How many failures are kept, the last ones; a page can cause any number. */
 const MAX_FAILURES = 200;
 const HOP_BY_HOP = new Set([
   "connection",
@@ -137,13 +137,9 @@ export class ForwardProxy {
       }
       return socket;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const failure = {
-        authority: `${host}:${port}`,
-        refused: this.guard.isRefusal(error),
-        reason,
-      };
-      if (this.failures.length < MAX_FAILURES) this.failures.push(failure);
+      const [authority, refused] = [`${host}:${port}`, this.guard.isRefusal(error)];
+      this.failures.push({ authority, refused, reason: reasonOf(error) });
+      if (this.failures.length > MAX_FAILURES) this.failures.shift();
       throw error;
     }
   }

@@ -3,7 +3,8 @@ import { addAbortSignal, Duplex, pipeline } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import type { buildConnector, Dispatcher } from "undici";
-import { ToolError } from "../answer/errors.ts";
+import { shortened } from "../answer/budget.ts";
+import { errorCode, ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
@@ -36,7 +37,7 @@ export interface HttpClientOptions {
 }
 
 /** The cookies of one download, sent only to the URLs that they are valid for. */
-export interface HttpCookieJar {
+interface HttpCookieJar {
   /** @param cookie a Set-Cookie header; one that is not valid for the URL is ignored */
   set(url: URL, cookie: string): void;
   /** The Cookie header for a URL; empty if there is none. */
@@ -53,7 +54,7 @@ export interface HttpAnswer {
   readonly isCut: boolean;
 }
 
-export interface HttpGet {
+interface HttpGet {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** A lower limit than the client's, for example for robots.txt. */
@@ -152,7 +153,7 @@ export class HttpClient {
     try {
       return await this.#request(url, headers, signal);
     } catch (error) {
-      if (!CLOSED.has(codeOf(error)) || signal.aborted) throw error;
+      if (!CLOSED.has(errorCode(error) ?? "") || signal.aborted) throw error;
       return await this.#request(url, headers, signal);
     }
   }
@@ -313,12 +314,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "its compressed body is incomplete",
 };
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-
 function explained(error: unknown, url: URL): unknown {
   if (error instanceof ToolError || !(error instanceof Error)) return error;
-  const code = codeOf(error);
+  const code = errorCode(error) ?? "";
   const why =
     MEANINGS[code] ??
     (error.name === "HTTPParserError"
@@ -333,6 +331,5 @@ function explained(error: unknown, url: URL): unknown {
 }
 
 function shown(url: string | URL): string {
-  const text = String(url);
-  return oneLine(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+  return oneLine(shortened(String(url), 201));
 }

@@ -2,7 +2,7 @@ import { promises as dns, type LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { domainToASCII } from "node:url";
-import { nearest, ToolError } from "../answer/errors.ts";
+import { errorCode, suggestion, ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts";
@@ -49,7 +49,7 @@ export interface UrlGuard {
    *
    * @throws ToolError as `place`; the system's error if none of the addresses responds.
    */
-  connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
+  connect(host: string, port: number): Promise<Socket>;
 }
 
 const SCHEMES = ["http:", "https:"];
@@ -121,9 +121,7 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
       return url;
     },
     place,
-    async connect(host, port, signal) {
-      return await open(await place(host, port, signal), signal);
-    },
+    connect: async (host, port) => await open(await place(host, port)),
   };
 }
 
@@ -152,9 +150,8 @@ export function parseWebUrl(given: string | URL): URL {
   const url = new URL(text);
   const { protocol, username, password, host } = url;
   if (!SCHEMES.includes(protocol)) {
-    const [near] = nearest(protocol.slice(0, -1), ["http", "https"]);
-    const meant = near === undefined ? "" : ` Did you mean ${near}?`;
     const what = `${oneLine(protocol.slice(0, 40))} URLs are not allowed`;
+    const meant = suggestion(protocol.slice(0, -1), ["http", "https"]);
     throw refusal("denied", `${what}; use http: or https:.${meant}`);
   }
   if (username === "" && password === "") return url;
@@ -230,7 +227,7 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
   try {
     return await dns.lookup(host, { all: true });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error);
     if (code === "ENOTFOUND" || code === "ENODATA") return [];
     const hint = "The network or its DNS server is not responding; try again later.";
     const what = `The name ${named(host)} could not be resolved (${code}).`;
@@ -239,18 +236,17 @@ async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
 }
 
 /** Connects to the first checked address that responds. */
-async function open({ addresses, port }: CheckedPlace, signal?: AbortSignal): Promise<Socket> {
+async function open({ addresses, port }: CheckedPlace): Promise<Socket> {
   for (const [index, { address }] of addresses.entries()) {
     const late = () =>
       Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
-    const deadline = startDeadline(CONNECT_MS, signal, late);
+    const deadline = startDeadline(CONNECT_MS, undefined, late);
     const socket = connect({ host: address, port });
     try {
       await once(socket, "connect", { signal: deadline.signal });
       return socket;
     } catch (error) {
       socket.destroy();
-      signal?.throwIfAborted();
       if (index === addresses.length - 1) throw deadline.signal.reason ?? error;
     } finally {
       deadline.end();

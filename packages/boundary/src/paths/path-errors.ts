@@ -1,7 +1,10 @@
 import type { StatsBase } from "node:fs";
-import { errorsOf, ToolError, type ToolErrorOptions } from "../answer/errors.ts";
+import { shortened } from "../answer/budget.ts";
+import { errorCode, errorsOf, ToolError, type ToolErrorOptions } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import type { AllowedDirectories } from "./types.ts";
+
+export { errorCode };
 
 const INSIDE =
   "Use a path inside, or ask the user to start the server with that directory as an argument or --root.";
@@ -85,12 +88,6 @@ export function pathError(
   return pathFailure(code, message, options);
 }
 
-/** The code of an error of the operating system (`ENOENT`), or undefined for anything else. */
-export function errorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}
-
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error);
   return code === "ENOENT" || code === "ENOTDIR";
@@ -164,7 +161,7 @@ const MAX_QUOTED_CHARS = 300;
 
 /** A path or name in quotes for a message, on one line, truncated after 300 characters. */
 export function quote(text: string): string {
-  return `"${oneLine(text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text)}"`;
+  return `"${oneLine(shortened(text, MAX_QUOTED_CHARS + 1))}"`;
 }
 
 /** `a`, `a and b`, `a, b and c`; with more than `max` items: `a, b and 5 more`. */

@@ -3,6 +3,7 @@ import { chmod, lstat, realpath } from "node:fs/promises";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import envPaths from "env-paths";
+import { reasonOf } from "../answer/errors.ts";
 import { realPathOf } from "./existing.ts";
 import { within } from "./names.ts";
 import { errorCode } from "./path-errors.ts";
@@ -62,7 +63,7 @@ export async function openStateDirectory(
       } catch (error) {
         if (!create && errorCode(error) === "ENOENT")
           return { directory: join(candidate, name), lasting };
-        reason = `${candidate} cannot be used (${errorCode(error) ?? (error instanceof Error ? error.message : error)})`;
+        reason = `${candidate} cannot be used (${errorCode(error) ?? reasonOf(error)})`;
       }
     }
   return { reason };

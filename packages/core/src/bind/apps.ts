@@ -24,6 +24,7 @@ const CONFIRM_VIEW = "confirm";
 /** The key in a result's `_meta` for the data of the view. Hosts pass `_meta` to the view, not to the model. */
 const CONFIRMATION_META = "io.github.refmcp/confirmation";
 const WAITING_MS = 10 * 60_000;
+/** How many cards of a caller wait for a click. */
 const MAX_WAITING = 50;
 
 /** A call with its arguments, and the questions that the user confirmed in a view. */
@@ -133,17 +134,11 @@ export class Apps {
     { message, action = tool.title, confirmed }: ConfirmationNeeded,
     { client: { principal } }: ClientRequest,
   ): CallToolResult {
-    const [oldest = ""] = this.#waiting.keys();
-    if (this.#waiting.size >= MAX_WAITING) this.#waiting.delete(oldest);
+    const caller = principal?.key;
+    const own = [...this.#waiting].filter(([, waiting]) => waiting.caller === caller);
+    if (own.length >= MAX_WAITING) this.#waiting.delete(own[0]?.[0] ?? "");
     const token = crypto().randomBytes(24).toString("base64url");
-    const waiting = {
-      tool,
-      given,
-      confirmed,
-      caller: principal?.key,
-      until: Date.now() + WAITING_MS,
-    };
-    this.#waiting.set(token, waiting);
+    this.#waiting.set(token, { tool, given, confirmed, caller, until: Date.now() + WAITING_MS });
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     const button = { action: shortened(action, 60), tool: this.tool.name };
     return {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { ToolError } from "@refmcp/boundary/answer";
 import type * as z from "zod";
 import type { Call } from "../define/call.ts";
@@ -25,10 +26,7 @@ export async function runHandler<Context, Value>(
 ): Promise<Value | InputRequired> {
   let asked: Questions | undefined;
   const questions = () => {
-    const { stateKey, definition, options } = runtime;
-    const { confirm } = options;
-    const server = definition.name;
-    asked ??= new Questions(request, subject, { confirm, stateKey, server, confirmed });
+    asked ??= new Questions(request, subject, runtime, confirmed);
     return asked;
   };
   // Refuses an invalid state before the handler runs.
@@ -96,13 +94,17 @@ class RunningCall implements Call {
   }
 
   get leftMs(): number {
-    const limit = this.#limits.timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
-    return Math.max(0, this.#began + limit - performance.now());
+    const { timeoutMs, taskMs } = this.#limits;
+    const callMs = timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
+    const limitMs = this.#request.expectsTask ? taskMs : callMs;
+    return Math.max(0, this.#began + limitMs - performance.now());
   }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
+      // Any number of steps of a call may wait for it.
+      setMaxListeners(0, this.#controller.signal);
       if (this.#ended !== undefined) this.#controller.abort(this.#ended);
     }
     return this.#controller.signal;
@@ -113,15 +115,14 @@ class RunningCall implements Call {
     if (this.#request.isOver) throw cancelled();
     const begun = work(this);
     if (!isThenable(begun)) return begun;
-    this.#request.handlerBegan();
+    this.#request.handlerBegan(this.#cancelled);
     this.#timer = setTimeout(this.#timedOut, this.#limits.timeoutMs);
-    this.#request.whenAborted(this.#cancelled);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
       const settled = () => {
         clearTimeout(this.#timer);
         this.#timer = undefined;
-        this.#request.handlerSettled();
+        this.#request.handlerSettled(this.#cancelled);
       };
       Promise.resolve(begun).finally(settled).then(resolve, reject);
     });

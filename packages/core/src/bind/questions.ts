@@ -1,13 +1,16 @@
 import type { ClientRoot } from "@refmcp/boundary";
-import { clip, ToolError } from "@refmcp/boundary/answer";
+import { clip, reasonOf, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type * as z from "zod";
 import type { SampleRequest, SampleResult } from "../define/content.ts";
+import type { OptionTable } from "../define/options.ts";
+import type { Outline } from "../define/server.ts";
 import { invalidParams, ProtocolError } from "../engine/errors.ts";
 import { isObject } from "../engine/message.ts";
 import type { ClientRequest } from "../engine/request.ts";
 import type { Revision } from "../engine/revision.ts";
 import { type ClientCapabilities, CODES, type InputRequest } from "../engine/wire.ts";
+import type { Runtime } from "./runtime.ts";
 
 /** The result of a request whose questions the client has to answer first (MCP 2026-07-28, `InputRequiredResult`). */
 export class InputRequired {
@@ -60,13 +63,9 @@ const AGREEMENT = {
 
 type Answers = Readonly<Record<string, unknown>>;
 
-interface QuestionOptions {
-  readonly confirm: "ask" | "never";
-  readonly stateKey: Uint8Array;
-  readonly server: string;
-  /** The questions that the user confirmed in a view; undefined if the host is not asked that way. */
-  readonly confirmed: ReadonlySet<string> | undefined;
-}
+type ServerFacts = Pick<Runtime<never, OptionTable>, "options" | "stateKey"> & {
+  readonly definition: Pick<Outline, "name">;
+};
 
 /**
  * Questions to the client within one call. A question's key is derived from its content unless the tool gives one, so a
@@ -76,7 +75,8 @@ interface QuestionOptions {
 export class Questions {
   readonly #request: ClientRequest;
   readonly #subject: () => string;
-  readonly #options: QuestionOptions;
+  readonly #server: ServerFacts;
+  readonly #confirmed: ReadonlySet<string> | undefined;
   #answers: Answers | undefined;
   /** The answers that this run used; others are not kept. */
   readonly #used = new Map<string, unknown>();
@@ -86,12 +86,19 @@ export class Questions {
 
   /**
    * @param subject the call that the answers belong to: a confirmation of one call is not valid for another.
+   * @param confirmed the questions that the user confirmed in a view; undefined if the host is not asked that way.
    * @throws ProtocolError -32602 for a `requestState` that this server did not issue.
    */
-  constructor(request: ClientRequest, subject: () => string, options: QuestionOptions) {
+  constructor(
+    request: ClientRequest,
+    subject: () => string,
+    server: ServerFacts,
+    confirmed: ReadonlySet<string> | undefined,
+  ) {
     this.#request = request;
     this.#subject = subject;
-    this.#options = options;
+    this.#server = server;
+    this.#confirmed = confirmed;
     if (request.params.requestState !== undefined) this.#given();
   }
 
@@ -161,15 +168,15 @@ export class Questions {
   }
 
   async confirm(message: string, action?: string): Promise<void> {
-    const { confirm, confirmed } = this.#options;
-    if (confirm === "never") return;
+    const confirmed = this.#confirmed;
+    if (this.#server.options.confirm === "never") return;
     if (confirmed !== undefined) {
       const key = digest(message);
       if (confirmed.has(key)) return;
       throw new ConfirmationNeeded(message, action, new Set([...confirmed, key]));
     }
     const hint = "Start the server with --confirm never to allow it without asking.";
-    const answer = this.#form(message, AGREEMENT, hint);
+    const answer = this.#form("confirmation", message, AGREEMENT, hint);
     if (!isObject(answer) || answer.confirm !== true) throw declined();
   }
 
@@ -181,16 +188,16 @@ export class Questions {
     // Elicitation supports only flat objects of primitive values.
     const standard = wanted["~standard"].jsonSchema.input({ target: "draft-2020-12" });
     const { type, properties, required = [] } = standard;
-    const answer = this.#form(message, { type, properties, required }, hint, key);
+    const answer = this.#form("answer", message, { type, properties, required }, hint, key);
     const { success, data, error } = wanted.safeParse(answer);
     if (success) return data;
     const problems = error.issues.map(({ path, message: why }) => `${path.join(".")}: ${why}`);
     throw new ToolError("invalid", `The user's answer is invalid: ${problems.join("; ")}`);
   }
 
-  #form(text: string, requestedSchema: object, hint: string, key?: string): unknown {
+  #form(what: string, text: string, requestedSchema: object, hint: string, key?: string): unknown {
     if (!hasForms(this.#capabilities)) {
-      const refusal = "This needs the user's confirmation, but this client cannot ask the user";
+      const refusal = `This needs the user's ${what}, but this client cannot ask the user`;
       throw new ToolError("denied", `${refusal}: ${text}`, { hint, code: "cannot_ask" });
     }
     const params = { mode: "form", message: clip(text, MAX_QUESTION_CHARS), requestedSchema };
@@ -209,11 +216,8 @@ export class Questions {
 
   /** What the user entered. @throws ToolError `denied` if they declined. */
   #elicit(key: string, params: Readonly<Record<string, unknown>>): unknown {
-    const { action, content } = this.#answer(
-      key,
-      { method: "elicitation/create", params },
-      isElicitation,
-    );
+    const question = { method: "elicitation/create", params } as const;
+    const { action, content } = this.#answer(key, question, isElicitation);
     if (action === "accept") return content;
     throw declined();
   }
@@ -293,8 +297,8 @@ export class Questions {
 
   #signature(body: string): Buffer {
     const { method, client } = this.#request;
-    const owner = JSON.stringify([this.#options.server, method, client.principal?.key]);
-    const hmac = crypto().createHmac("sha256", this.#options.stateKey);
+    const owner = JSON.stringify([this.#server.definition.name, method, client.principal?.key]);
+    const hmac = crypto().createHmac("sha256", this.#server.stateKey);
     return hmac.update(`${body.length}:${body}${owner}`).digest();
   }
 }
@@ -336,8 +340,7 @@ export function isRootList(answer: unknown): answer is { roots: ClientRoot[] } {
 }
 
 function unanswered(error: unknown): ToolError {
-  const why = error instanceof Error ? error.message : String(error);
-  return new ToolError("unavailable", `The client did not answer: ${why}`);
+  return new ToolError("unavailable", `The client did not answer: ${reasonOf(error)}`);
 }
 
 function declined(): ToolError {

@@ -1,4 +1,5 @@
 import type { ClientRoot, DirectoryAllowlist } from "@refmcp/boundary";
+import { reasonOf } from "@refmcp/boundary/answer";
 import type { Client } from "../engine/caller.ts";
 import type { Log } from "../log.ts";
 import { isRootList, type Questions } from "./questions.ts";
@@ -41,8 +42,7 @@ export class ClientRoots {
       if (!isRootList(answer)) throw new TypeError("the answer is not a list of roots");
       this.#set(answer.roots);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#log.warning(`The client did not list its roots: ${why}`);
+      this.#log.warning(`The client did not list its roots: ${reasonOf(error)}`);
     }
   }
 

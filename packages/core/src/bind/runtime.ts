@@ -4,7 +4,7 @@ import { crypto } from "@refmcp/boundary/crypto";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import type { LazyServer, Outline, ServerDefinition } from "../define/server.ts";
-import type { ToolFacts, ToolOutline } from "../define/tool.ts";
+import { namesOf, type ToolOutline } from "../define/tool.ts";
 import type { Listener } from "../engine/service.ts";
 import type { Log } from "../log.ts";
 import { ClientRoots } from "./roots.ts";
@@ -21,8 +21,8 @@ export interface RuntimeParts<Table extends OptionTable> {
 }
 
 /**
- * A running server: its outline, its options, its code (loaded by the first call that needs it), its context (opened then)
- * and the listening connections. All connections of a process share it.
+ * A running server: its outline, its options, its code (loaded by the first call that needs it), its context (opened
+ * then) and its listeners. All connections of a process share it.
  */
 export class Runtime<Context, Table extends OptionTable> {
   readonly definition: LazyServer<Context, Table>;
@@ -64,9 +64,7 @@ export class Runtime<Context, Table extends OptionTable> {
     this.callLimits = { budget, timeoutMs, taskMs: taskTimeoutMs };
     this.tools = offeredTools(definition, parts.options);
     this.#toolsByName = new Map(
-      this.tools.flatMap((tool) =>
-        [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
-      ),
+      this.tools.flatMap((tool) => namesOf(tool).map((name) => [name, tool] as const)),
     );
     this.allowed.onChange(this.#resourcesChanged);
   }
@@ -150,7 +148,7 @@ export class Runtime<Context, Table extends OptionTable> {
     if (context !== undefined) await this.loaded?.close?.(context);
   }
 
-  /** Adds a connection; returns the function that removes it. */
+  /** Adds a listener; returns the function that removes it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -186,6 +184,8 @@ function offeredTools(
 ): ToolOutline[] {
   const isPlain = options.toolsets.length === 0 && options.tools.length === 0;
   const chosen = new Set(isPlain ? ["default"] : options.toolsets);
+  const isNamed = (tool: ToolOutline, names: readonly string[]) =>
+    namesOf(tool).some((name) => names.includes(name));
   const isChosen = (tool: ToolOutline) =>
     chosen.has("all") ||
     chosen.has(tool.toolset ?? "default") ||
@@ -199,8 +199,4 @@ function offeredTools(
       !(options.readOnly && tool.effect !== "read") &&
       (tool.needs === undefined || options[tool.needs] === true),
   );
-}
-
-function isNamed({ name, aliases = [] }: ToolFacts, names: readonly string[]): boolean {
-  return names.includes(name) || aliases.some((alias) => names.includes(alias));
 }

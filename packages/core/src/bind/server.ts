@@ -109,7 +109,6 @@ export function serviceOf<Context>(
       };
       return {
         tools: {},
-        logging: {},
         ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
         ...(hasResources
           ? { resources: { listChanged: true, subscribe: resources.canWatch } }

@@ -3,8 +3,8 @@ import {
   grouped,
   HARD_ANSWER_CHARS,
   JsonText,
-  nearest,
   oneLine,
+  suggestion,
   ToolError,
 } from "@refmcp/boundary/answer";
 import type * as z from "zod";
@@ -32,10 +32,8 @@ export function unknownName(
   name: string,
   known: readonly string[],
 ): ProtocolError {
-  const near = nearest(name, known);
-  const suggestion =
-    near.length === 0 ? `See ${kind}s/list.` : `Did you mean ${near.join(" or ")}?`;
-  return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}. ${suggestion}`));
+  const cure = suggestion(name, known) || ` See ${kind}s/list.`;
+  return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}.${cure}`));
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -168,11 +166,10 @@ function unknownArgument(
   path: readonly PropertyKey[],
   known: readonly string[] = [],
 ): string {
-  const [near] = nearest(key, known);
-  const suggestion = near === undefined ? "" : ` Did you mean ${near}?`;
-  if (path.length > 0) return `${placeOf(path)}: unknown argument ${shown(key)}.${suggestion}`;
+  const what = `unknown argument ${shown(key)}.${suggestion(key, known)}`;
+  if (path.length > 0) return `${placeOf(path)}: ${what}`;
   const expected = known.length === 0 ? "It takes no arguments." : `Expected: ${known.join(", ")}.`;
-  return `unknown argument ${shown(key)}.${suggestion} ${expected}`;
+  return `${what} ${expected}`;
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

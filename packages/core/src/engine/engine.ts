@@ -4,7 +4,7 @@ import { errorText, internalError, invalidRequest, METHOD_NOT_FOUND } from "./er
 import { Load } from "./load.ts";
 import { asUri, isObject, isRequestId, parseMessage, readMessage, show } from "./message.ts";
 import { requestProblem } from "./params.ts";
-import { ClientRequest, type Handler } from "./request.ts";
+import { ClientRequest, type Handler, publishCall } from "./request.ts";
 import {
   agreedRevision,
   batchProblem,
@@ -182,8 +182,12 @@ export class Engine {
     if (known?.isFor(revision, caller) !== true)
       return send(errorText(id, METHOD_NOT_FOUND), "answer", { error: METHOD_NOT_FOUND });
     const problem = requestProblem(message) ?? this.#callerProblem(message, delivery);
-    if (problem !== undefined) return refuse(delivery, id, problem);
     const { service, load } = this;
+    if (problem !== undefined) {
+      const { code } = "error" in problem ? problem.error : problem;
+      publishCall({ ...message, caller }, service, code);
+      return refuse(delivery, id, problem);
+    }
     const client = clientOf(message, caller, revision);
     const { handler } = known;
     const settled = ({ isSubscription }: ClientRequest) => {
@@ -216,7 +220,7 @@ export class Engine {
     const isFree =
       caller.unanswered < caller.maxUnanswered &&
       (isStream || this.load.requests.hasRoom(1, caller.owner)) &&
-      this.load.hasRoomForBytes(bytes);
+      this.load.hasRoomForBytes(bytes, caller.owner);
     if (!isFree) return BUSY;
     return this.load.isOverRate(caller.owner) ? RATE : undefined;
   }
@@ -292,7 +296,7 @@ export class Engine {
       isObject(can),
     );
     const declared = Object.fromEntries(capabilities);
-    const { logging: _, ...own } = this.service.capabilities("legacy", declared);
+    const own = { ...this.service.capabilities("legacy", declared) };
     if (caller.send === undefined) {
       // Nothing can be sent to the client later.
       if (own.resources !== undefined) Object.assign(own, { resources: {} });

@@ -8,16 +8,19 @@ export class Load {
   /** Bytes of the messages that are being read, and of those whose requests are running. */
   readonly bytes: Limit;
   /** Watched resources; each may use a system handle. */
-  readonly watches = new Limit(2_000);
+  readonly watches: Limit;
   /** Open streams of `subscriptions/listen`. */
-  readonly streams = new Limit(2_048);
+  readonly streams: Limit;
+  /** Tasks that have not expired, and the characters of their results. */
+  readonly tasks: Limit;
+  readonly taskCharacters: Limit;
   readonly #isShared: boolean;
   readonly #perMinute: number;
   /** The requests of each caller in the current minute. */
   readonly #made = new Map<string, number>();
   #minute = 0;
 
-  /** @param isShared whether callers are told apart, so that none may use up what others need. */
+  /** @param isShared whether each caller may use at most half of a limit. Default: callers are not told apart. */
   constructor({
     requests = Number.POSITIVE_INFINITY,
     bytes = Number.POSITIVE_INFINITY,
@@ -27,10 +30,14 @@ export class Load {
     this.#isShared = isShared;
     this.#perMinute = perMinute;
     this.requests = this.limit(requests);
-    this.bytes = new Limit(bytes);
+    this.bytes = this.limit(bytes);
+    this.watches = this.limit(2_000);
+    this.streams = this.limit(2_048);
+    this.tasks = this.limit(2_000);
+    this.taskCharacters = this.limit(64 * 1_048_576);
   }
 
-  /** A further limit, of which a caller may use at most half if callers are told apart. */
+  /** A limit, of which a caller may use at most half if callers are told apart. */
   limit(all: number): Limit {
     return new Limit(all, this.#isShared ? Math.ceil(all / 2) : all);
   }
@@ -46,9 +53,9 @@ export class Load {
     return made > this.#perMinute;
   }
 
-  /** Whether a message of this size may be kept. @param uncounted how much of it `bytes` does not count yet. */
-  hasRoomForBytes(size: number, uncounted = size): boolean {
-    return size <= LARGE_BYTES || this.bytes.hasRoom(uncounted);
+  /** Whether a caller's message of this size may be kept. @param uncounted the part of it that is not yet in `bytes`. */
+  hasRoomForBytes(size: number, owner: string, uncounted = size): boolean {
+    return size <= LARGE_BYTES || this.bytes.hasRoom(uncounted, owner);
   }
 }
 

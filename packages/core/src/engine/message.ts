@@ -1,4 +1,4 @@
-import { clip, grouped } from "@refmcp/boundary/answer";
+import { clip, grouped, shortened } from "@refmcp/boundary/answer";
 import { invalidParams, invalidRequest, parseError } from "./errors.ts";
 import {
   META,
@@ -121,8 +121,7 @@ export function show(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  const text = JSON.stringify(typeof value === "string" ? clip(value, MAX_SHOWN) : value);
-  return typeof value === "string" && value.length > MAX_SHOWN ? `${text}…` : text;
+  return JSON.stringify(typeof value === "string" ? shortened(value, MAX_SHOWN + 1) : value);
 }
 
 function refused(id: RequestId | undefined, message: string): Incoming {

@@ -18,7 +18,7 @@ import {
   type RpcError,
 } from "./wire.ts";
 
-/** The channel of `node:diagnostics_channel` on which every tool call that is over is published, without its contents. */
+/** The channel of `node:diagnostics_channel` that publishes each finished or refused tool call, without its contents. */
 export const CALLS = "refmcp:call";
 const calls = channel(CALLS);
 
@@ -84,11 +84,14 @@ export class ClientRequest {
   isOver = false;
   /** The task that it became, which then takes everything that it sends. */
   task: TaskWork | undefined;
+  /** Whether it becomes a task if it takes long, so that it has the time of one. */
+  expectsTask = false;
+  readonly load: Load;
   readonly #parts: RequestParts;
   #isAborted = false;
   /** Handlers that have not settled; they may outlive the request if they ignore the signal. */
   #handlers = 0;
-  #whenAborted: (() => void)[] | undefined;
+  #whenAborted: Set<() => void> | undefined;
   #progress = Number.NEGATIVE_INFINITY;
   #nextReport = 0;
   /** In milliseconds of `performance.now()`. */
@@ -102,6 +105,7 @@ export class ClientRequest {
     this.client = parts.client;
     this.revision = parts.revision;
     this.send = parts.send;
+    this.load = parts.load;
     this.#parts = parts;
     this.#count(1);
   }
@@ -193,18 +197,8 @@ export class ClientRequest {
   #end(json: string | undefined, outcome: "ok" | "tool_error" | "cancelled" | RpcError): void {
     this.isOver = true;
     const error = typeof outcome === "string" ? undefined : outcome;
-    if (calls.hasSubscribers && this.method === "tools/call") {
-      const tool = this.#parts.service.tool(String(this.params.name));
-      calls.publish({
-        principal: this.client.principal?.key ?? "",
-        // A name that no tool has is the client's text.
-        tool: tool?.name ?? null,
-        effect: tool?.effect ?? null,
-        ms: Math.round(performance.now() - this.#began),
-        answer_characters: json?.length ?? 0,
-        outcome: error?.code ?? outcome,
-      });
-    }
+    const ms = performance.now() - this.#began;
+    publishCall(this, this.#parts.service, error?.code ?? outcome, ms, json?.length);
     if (this.task === undefined) this.#parts.settled(this);
     if (this.#handlers === 0) this.#count(-1);
     this.send(json, "answer", error === undefined ? undefined : { error });
@@ -212,26 +206,28 @@ export class ClientRequest {
 
   #count(change: 1 | -1): void {
     if (this.isSubscription) return;
-    const { load, caller, bytes } = this.#parts;
-    load.requests.count(change, caller.owner);
-    load.bytes.count(change * bytes);
+    const { requests, bytes } = this.load;
+    requests.count(change, this.caller.owner);
+    bytes.count(change * this.#parts.bytes, this.caller.owner);
   }
 
-  /** Called when a handler starts to run for it, and when it has settled. */
-  handlerBegan(): void {
+  /** Called when a handler starts to run for it, and when it has settled. `aborted` is called in between. */
+  handlerBegan(aborted: () => void): void {
     this.#handlers += 1;
+    this.whenAborted(aborted);
   }
 
-  handlerSettled(): void {
+  handlerSettled(aborted: () => void): void {
     this.#handlers -= 1;
+    this.#whenAborted?.delete(aborted);
     if (this.isOver && this.#handlers === 0) this.#count(-1);
   }
 
   /** Calls `listener` when it is aborted; not when it is answered. */
   whenAborted(listener: () => void): void {
-    this.#whenAborted ??= [];
+    this.#whenAborted ??= new Set();
     if (this.#isAborted) listener();
-    else this.#whenAborted.push(listener);
+    else this.#whenAborted.add(listener);
   }
 
   notify(method: string, params: object): void {
@@ -266,6 +262,22 @@ export class ClientRequest {
       return;
     this.notify("notifications/message", { level, data });
   }
+}
+
+/** Publishes a tool call, for the audit log. */
+export function publishCall(
+  { method, params, caller }: Pick<ClientRequest, "method" | "caller"> & { params?: Params },
+  service: Pick<ServerFacts, "tool">,
+  outcome: unknown,
+  ms = 0,
+  answer_characters = 0,
+): void {
+  if (!calls.hasSubscribers || method !== "tools/call") return;
+  // A name that no tool has is the client's text.
+  const { name = null, effect = null } = service.tool(String(params?.name)) ?? {};
+  const principal = caller.principal?.key ?? "";
+  const call = { principal, tool: name, effect, ms: Math.round(ms), answer_characters, outcome };
+  calls.publish(call);
 }
 
 /** A response as JSON text. `JsonText` is spliced in as structured content. */

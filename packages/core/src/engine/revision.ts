@@ -155,11 +155,7 @@ function modernRevision(message: Message, http?: HttpFacts): Revision | RpcError
   const version = claim ?? header;
   const revision = REVISIONS.get(String(version));
   if (http !== undefined && header !== version && (isRequest || header !== undefined))
-    return headerMismatch(
-      "MCP-Protocol-Version",
-      header,
-      `the body names protocol version ${show(version)}`,
-    );
+    return headerMismatch("MCP-Protocol-Version", header, `the body names ${show(version)}`);
   if (revision?.era !== "modern") return unsupported(version);
   return (http === undefined ? undefined : headerProblem(message, http)) ?? revision;
 }
@@ -213,11 +209,8 @@ function currentRevision({ revision }: Dialogue, { version }: HttpFacts): Revisi
 function unsupported(requested: unknown): RpcError {
   const message = `Protocol version ${show(requested)} is not supported; supported: ${MODERN_VERSIONS.join(", ")}.`;
   const named = typeof requested === "string" ? { requested: clip(requested, MAX_SHOWN) } : {};
-  return {
-    code: CODES.unsupportedVersion,
-    message,
-    data: { supported: MODERN_VERSIONS, ...named },
-  };
+  const data = { supported: MODERN_VERSIONS, ...named };
+  return { code: CODES.unsupportedVersion, message, data };
 }
 
 /** The version that a message claims in its `_meta`, as modern messages do. */

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import { reasonOf, ToolError } from "@refmcp/boundary/answer";
 import type { Unwatch } from "../define/resource.ts";
 import { type Caller, notificationText } from "./caller.ts";
 import { internalError, ProtocolError } from "./errors.ts";
@@ -12,7 +12,9 @@ import { META } from "./wire.ts";
 type Subscriber = ClientRequest | Caller;
 
 interface Watch {
-  /** With what notifies each of them. */
+  /** The request that it started for. */
+  readonly request: ClientRequest;
+  /** Each subscriber with its callback. */
   readonly subscribers: Map<Subscriber, () => void>;
   /** Resolves when watching has started, with the function that stops it. */
   readonly started: Promise<Unwatch | undefined>;
@@ -53,12 +55,12 @@ export class Subscriptions {
     const { watches } = this.#load;
     let watch = this.#watches.get(uri);
     if (watch === undefined) {
-      if (!watches.take())
-        throw new ToolError("too_large", `At most ${watches.all} resources can be watched.`, {
+      if (!watches.take(request.caller.owner))
+        throw new ToolError("too_large", `At most ${watches.each} resources can be watched.`, {
           hint: "Unsubscribe from some, or subscribe to a resource that covers several.",
         });
       const started = this.#service.watch(uri, () => this.changed(uri), request);
-      watch = { subscribers: new Map(), started: Promise.resolve(started) };
+      watch = { request, subscribers: new Map(), started: Promise.resolve(started) };
       this.#watches.set(uri, watch);
     }
     watch.subscribers.set(subscriber, updated);
@@ -66,7 +68,9 @@ export class Subscriptions {
       await watch.started;
     } catch (error) {
       this.#forget(uri, watch);
-      throw error;
+      if (watch.request === request || !watch.subscribers.has(subscriber)) throw error;
+      // It may have failed only for the request that it started for, which was cancelled or timed out.
+      await this.#watch(uri, subscriber, request, updated);
     }
   }
 
@@ -85,7 +89,7 @@ export class Subscriptions {
   #forget(uri: string, watch: Watch): void {
     if (this.#watches.get(uri) !== watch) return;
     this.#watches.delete(uri);
-    this.#load.watches.count(-1);
+    this.#load.watches.count(-1, watch.request.caller.owner);
   }
 
   /** Unsubscribes a caller from all resources. */
@@ -112,7 +116,7 @@ export class Subscriptions {
    * @throws ProtocolError -32603 if too many are open.
    */
   async open(request: ClientRequest): Promise<never> {
-    if (!this.#load.streams.take())
+    if (!this.#load.streams.take(request.caller.owner))
       throw new ProtocolError(internalError("Subscription limit reached"));
     const { resourceSubscriptions = [], resourcesListChanged } = Object(
       request.params.notifications,
@@ -129,7 +133,7 @@ export class Subscriptions {
         await this.#watch(uri, request, request, updated);
         stream.watched.push(uri);
       } catch (error) {
-        failed.push(`${uri}: ${error instanceof Error ? error.message : String(error)}`);
+        failed.push(`${uri}: ${reasonOf(error)}`);
       }
       if (request.isOver) break;
     }
@@ -162,7 +166,7 @@ export class Subscriptions {
   }
 
   #close(request: ClientRequest, { watched }: Stream): void {
-    if (this.#streams.delete(request)) this.#load.streams.count(-1);
+    if (this.#streams.delete(request)) this.#load.streams.count(-1, request.caller.owner);
     for (const uri of watched.splice(0)) void this.unsubscribe(uri, request);
   }
 }

@@ -30,23 +30,14 @@ export interface HelpFacts
     | undefined;
 }
 
-/** `@refmcp/server-git` → `refmcp-server-git`. */
-function programName(packageName: string): string {
-  return packageName.replace(/^@/, "").replaceAll("/", "-");
-}
-
 /**
- * How the user starts the server: `node servers/git/dist/bin.js` in a clone, else the program's name.
+ * How the user starts the server: `node servers/git/dist/bin.js` in a clone, else `refmcp-server-git`.
  *
  * @param bin the file that node runs in a clone
  */
-export function startedAs(
-  packageName: string,
-  bin: string | undefined,
-  cwd = process.cwd(),
-): string {
-  if (bin === undefined) return programName(packageName);
-  const relative = path.relative(cwd, bin);
+export function startedAs(packageName: string, bin: string | undefined): string {
+  if (bin === undefined) return packageName.replace(/^@/, "").replaceAll("/", "-");
+  const relative = path.relative(process.cwd(), bin);
   return `node ${shellWord(relative.startsWith("..") || relative === "" ? bin : relative)}`;
 }
 

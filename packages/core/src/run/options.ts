@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { nearest } from "@refmcp/boundary/answer";
+import { grouped, suggestion } from "@refmcp/boundary/answer";
 import { commonOptions, directoryOptions } from "../define/common-options.ts";
 import type { NamedValue, Option, OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
@@ -109,20 +109,14 @@ export function defaultText(option: Option): string | undefined {
   return option.default === undefined ? undefined : [option.default].flat().map(plain).join(", ");
 }
 
-interface Range {
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-}
-
 /** A range for the help, or undefined: `1,000 to 80,000`. */
-export function rangeText({ min, max }: Range): string | undefined {
+export function rangeText({ min, max }: { min?: number; max?: number }): string | undefined {
   if (min !== undefined && max !== undefined) return `${plain(min)} to ${plain(max)}`;
   if (min !== undefined) return `at least ${plain(min)}`;
   return max === undefined ? undefined : `at most ${plain(max)}`;
 }
 
-const plain = (value: string | number) =>
-  typeof value === "number" ? value.toLocaleString("en-US") : value;
+const plain = (value: string | number) => (typeof value === "number" ? grouped(value) : value);
 
 export interface PathContext {
   /** Relative paths start here; absolute. */
@@ -239,13 +233,3 @@ function readPath(text: string, { cwd, home, platform }: PathContext): string {
 }
 
 const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? path.win32 : path.posix);
-
-/**
- * ` Did you mean --read-only?`, or "" if nothing is similar.
- *
- * @param prefix put before the name
- */
-export function suggestion(word: string, candidates: readonly string[], prefix = ""): string {
-  const [near] = nearest(word, candidates, 1);
-  return near === undefined ? "" : ` Did you mean ${prefix}${near}?`;
-}

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { shortened, suggestion } from "@refmcp/boundary/answer";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type ServerOptions,
   separator,
   splitsAtCommas,
-  suggestion,
   variablePrefix,
 } from "./options.ts";
 
@@ -279,7 +279,7 @@ function readOne(where: string, entry: OptionEntry, text: string, pathContext: P
 /** A value for an error message: quoted, escaped, truncated, and without the password of a URL. */
 function shown(text: string): string {
   const harmless = text.replace(/\/\/\S*@/g, "//…@").replace(/[^\s/]*:[^\s/]*@/g, "…@");
-  return JSON.stringify(harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless);
+  return JSON.stringify(shortened(harmless, 201));
 }
 
 /** A name for a message: escaped and truncated. */

@@ -6,7 +6,7 @@ import { serviceOf } from "../bind/server.ts";
 import { type CommonOptionValues, commonOptions } from "../define/common-options.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { LazyServer, Outline, Servable } from "../define/server.ts";
-import type { ToolOutline } from "../define/tool.ts";
+import { namesOf, type ToolOutline } from "../define/tool.ts";
 import type { Service } from "../engine/service.ts";
 import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
@@ -180,7 +180,7 @@ export async function runtimeOf<Context, Table extends OptionTable>(
   definition: LazyServer<Context, Table>,
   { options, sources, env, log, stateKey, inShell }: Start<Table>,
 ): Promise<Runtime<Context, Table> | string> {
-  const known = definition.tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const known = definition.tools.flatMap(namesOf);
   const mistake =
     unknownNames("--tools", "tool", options.tools, known, "the command tools") ??
     unknownNames("--exclude-tools", "tool", options.excludeTools, known, "the command tools");

@@ -1,3 +1,4 @@
+import { errorCode, reasonOf } from "@refmcp/boundary/answer";
 import type { OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
 import { serveHttp } from "../transport/http.ts";
@@ -38,23 +39,26 @@ export async function run<Context, Table extends OptionTable>(
     return;
   }
   const { served, http, runtime } = prepared;
-  if (words !== undefined) {
-    const { runShell } = await import("./shell.ts");
-    return runShell(served, words, stdout, await startOf(definition));
-  }
   const { service } = served;
   const { log } = service;
   const { auditLog } = runtime.options;
   const endAudit =
     auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, log);
+  const close = async () => {
+    await endAudit?.();
+    await served.close();
+  };
+  if (words !== undefined) {
+    const { runShell } = await import("./shell.ts");
+    return runShell({ ...served, close }, words, stdout, await startOf(definition));
+  }
   const shutDownWith = (closeTransport: (why: string) => Promise<void>, transportMs = 0) =>
     installShutdown({
       log,
       async close(why) {
         await closeTransport(why);
         service.tasks.close();
-        await endAudit?.();
-        await served.close();
+        await close();
       },
       recover: served.recover,
       transportMs,
@@ -70,10 +74,9 @@ export async function run<Context, Table extends OptionTable>(
         drainMs + callMs,
       );
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const cure =
-        error instanceof Error && "code" in error ? CURES[String(error.code)] : undefined;
-      process.stderr.write(`--http: cannot listen: ${why}. ${cure ?? ""}\n`);
+      // Not for a Unix socket, nor a certificate that cannot be read.
+      const cure = Object(error).port > 0 ? CURES[errorCode(error) ?? ""] : undefined;
+      process.stderr.write(`--http: cannot listen: ${reasonOf(error)}. ${cure ?? ""}\n`);
       process.exitCode = 1;
     }
     return;

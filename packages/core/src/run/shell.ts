@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { isJson, manyLines, oneLine, visibleJson } from "@refmcp/boundary/answer";
 import { listedTools } from "../bind/server.ts";
-import type { ToolOutline } from "../define/tool.ts";
+import { namesOf, type ToolOutline } from "../define/tool.ts";
 import { Caller, type Send } from "../engine/caller.ts";
 import { Engine } from "../engine/engine.ts";
 import { isObject } from "../engine/message.ts";
@@ -73,7 +73,7 @@ async function outcomeOf(
     const usage = `Usage: ${program} call TOOL [name=value ... | JSON | -] [--json]\n\nThe arguments are name=value words, a JSON object, or - for a JSON object from stdin. --json prints the full result\nas a host receives it. ${program} tools TOOL shows a tool's arguments.\n`;
     return { output: usage, code: name === undefined ? WRONG : 0 };
   }
-  const tool = tools.find((known) => known.name === name || known.aliases?.includes(name));
+  const tool = tools.find((candidate) => namesOf(candidate).includes(name));
   if (tool === undefined) {
     const names = tools.map((known) => known.name);
     const see = `${program} tools`;

@@ -14,6 +14,8 @@ const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 /** How long a client may take to close its side, in milliseconds. */
 const CLOSE_MS = 100;
+/** Of the header of a control frame from a client: its type, its length and the mask (RFC 6455, section 5.2). */
+const CONTROL_BYTES = 6;
 /** How many unsent bytes may wait. */
 const MAX_UNSENT = 16 * 1_048_576;
 
@@ -22,7 +24,8 @@ const MAX_UNSENT = 16 * 1_048_576;
  * noticed by TCP.
  */
 export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
-  const slots = engine.load.limit(limits.sessions);
+  const { load } = engine;
+  const slots = load.limit(limits.sessions);
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: limits.messageBytes,
@@ -31,7 +34,22 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
   });
   const open = new Map<WebSocket, Caller>();
 
-  function serve(socket: WebSocket, principal: Principal): void {
+  function serve(socket: WebSocket, connection: Duplex, principal: Principal): void {
+    const { owner } = principal;
+    /** The bytes of its unfinished message, which ws collects. */
+    let unfinished = 0;
+    const count = (change: number) => {
+      const counted = Math.max(change, -unfinished);
+      unfinished += counted;
+      load.bytes.count(counted, owner);
+    };
+    // Before ws reads it.
+    connection.prependListener("data", (chunk: Buffer) => {
+      count(chunk.length);
+      if (!load.hasRoomForBytes(unfinished, owner, 0)) connection.destroy();
+    });
+    for (const control of ["ping", "pong"] as const)
+      socket.on(control, (data) => count(-CONTROL_BYTES - data.length));
     const send: Send = (json) => {
       // A client that does not read its answers is disconnected.
       if (socket.bufferedAmount > MAX_UNSENT) socket.terminate();
@@ -39,13 +57,17 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
     };
     const caller = new Caller({ principal, send });
     open.set(socket, caller);
-    socket.on("message", (data) => engine.serve(String(data), caller, send));
+    socket.on("message", (data) => {
+      count(-unfinished);
+      engine.serve(String(data), caller, send);
+    });
     socket.on("error", (error) => engine.service.log.debug(`WebSocket: ${error.message}`));
     whenExpired(principal, { whenClosed: (work) => socket.once("close", work) }, () => {
       void engine.close(caller);
       end(socket, POLICY_VIOLATION, "The token has expired.");
     });
     socket.on("close", () => {
+      count(-unfinished);
       open.delete(socket);
       void engine.close(caller, null);
     });
@@ -71,7 +93,7 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
         return refuse(503, "Too many connections are open; try again later.");
       // Even if the handshake fails.
       socket.once("close", () => slots.count(-1, principal.owner));
-      server.handleUpgrade(node, socket, head, (webSocket) => serve(webSocket, principal));
+      server.handleUpgrade(node, socket, head, (accepted) => serve(accepted, socket, principal));
       return undefined;
     },
 

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clip } from "@refmcp/boundary/answer";
+import { clip, reasonOf } from "@refmcp/boundary/answer";
 import { EFFECTS } from "../../define/effect.ts";
 import type { Awaitable } from "../../define/tool.ts";
 import type { Principal } from "../../engine/caller.ts";
@@ -85,7 +85,7 @@ async function oauthAuthenticator(
         const key = JSON.stringify([subject, clientId]);
         return { key, owner: subject, expiresAt, ...(toolScopes ? { scopes: held } : {}) };
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = reasonOf(error);
         const invalid = { error: "invalid_token", error_description: why };
         if (error instanceof InvalidToken) return challenge(invalid, scopes, metadataUrl);
         // The verifier repeats a failure for a while, as the same object; log it once.

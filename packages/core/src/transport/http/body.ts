@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { Principal } from "../../engine/caller.ts";
 import { parseError } from "../../engine/errors.ts";
 import type { Load } from "../../engine/load.ts";
 import { parseMessage, show } from "../../engine/message.ts";
@@ -11,7 +12,13 @@ import { type Answer, errorAnswer, headerOf, type Reply, refuse } from "./reply.
  *
  * @returns a response if it is refused; undefined if the client has gone.
  */
-export async function readBody(node: IncomingMessage, reply: Reply, load: Load, maxBytes: number) {
+export async function readBody(
+  node: IncomingMessage,
+  reply: Reply,
+  load: Load,
+  maxBytes: number,
+  { owner }: Principal,
+) {
   const type = headerOf(node.headers, "content-type") ?? "";
   if (!/^application\/json\s*(?:;|$)/i.test(type) || /charset\s*=(?!\s*"?utf-?8)/i.test(type))
     return refuse(415, "Content-Type must be application/json, in UTF-8.");
@@ -25,7 +32,7 @@ export async function readBody(node: IncomingMessage, reply: Reply, load: Load, 
     let size = 0;
     let done: typeof resolve | undefined = resolve;
     const end = (result: Buffer | Answer | undefined) => {
-      load.bytes.count(-size);
+      load.bytes.count(-size, owner);
       size = 0;
       // The listeners stay as long as the response is open, which may be days; the body must not stay with them.
       chunks = [];
@@ -34,10 +41,10 @@ export async function readBody(node: IncomingMessage, reply: Reply, load: Load, 
     };
     const take = (chunk: Buffer) => {
       size += chunk.length;
-      load.bytes.count(chunk.length);
+      load.bytes.count(chunk.length, owner);
       chunks.push(chunk);
       const isTooLarge = size > maxBytes;
-      if (!isTooLarge && load.hasRoomForBytes(size, 0)) return;
+      if (!isTooLarge && load.hasRoomForBytes(size, owner, 0)) return;
       node.off("data", take);
       node.pause();
       const busy = "Too many large messages at once; retry later.";

@@ -51,7 +51,7 @@ export function createEndpoint(engine: Engine, limits: HttpLimits, options: Opti
 
   async function post(node: IncomingMessage, reply: Reply, principal: Principal) {
     const { headers } = node;
-    const body = await readBody(node, reply, engine.load, limits.messageBytes);
+    const body = await readBody(node, reply, engine.load, limits.messageBytes, principal);
     if (body === undefined || "status" in body) return body;
     const http = {
       version: headerOf(headers, "mcp-protocol-version"),

@@ -3,6 +3,7 @@ import { lstat, readFile, rm } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import { createConnection, type Server } from "node:net";
 import type { Duplex } from "node:stream";
+import { errorCode } from "@refmcp/boundary/answer";
 import { type Answer, bodyOf } from "./reply.ts";
 import type { HttpLimits, HttpSettings, ListenAddress } from "./settings.ts";
 
@@ -90,7 +91,7 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
 function isDeserted(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path);
-    socket.once("error", (error) => resolve("code" in error && error.code === "ECONNREFUSED"));
+    socket.once("error", (error) => resolve(errorCode(error) === "ECONNREFUSED"));
     socket.once("connect", () => {
       resolve(false);
       socket.destroy();

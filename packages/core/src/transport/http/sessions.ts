@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Caller, type Principal } from "../../engine/caller.ts";
+import { Caller, type Principal, type Send } from "../../engine/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { internalError } from "../../engine/errors.ts";
 import { CODES } from "../../engine/wire.ts";
 import { whenExpired } from "./auth.ts";
 import { errorAnswer, type Reply, refuse } from "./reply.ts";
@@ -18,7 +19,13 @@ export class Session {
   heard = performance.now();
 
   constructor(principal: Principal) {
-    const send = (json: string | undefined) => this.#stream?.event(json ?? "");
+    const send: Send = (json = "", kind) => {
+      if (this.#stream !== undefined) this.#stream.event(json);
+      else if (kind === "question") {
+        const error = internalError("It has no stream open (GET) to be asked on.");
+        this.caller.answered({ jsonrpc: "2.0", id: JSON.parse(json).id, error });
+      }
+    };
     this.caller = new Caller({ principal, send });
   }
 
