@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createService } from "../../../test/fixtures/engine-service.ts";
 import { call, initialize, request } from "../../../test/fixtures/messages.ts";
@@ -66,12 +66,12 @@ describe("a client that stops reading", () => {
         (_, id) => `${JSON.stringify(request(id, "tools/list"))}\n`,
       ).join(""),
     );
-    await sleep(50);
-    expect(input.isPaused()).toBe(true);
+    await expect.poll(() => input.isPaused()).toBe(true);
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
     // 100,000 characters are about a hundred answers; at most one turn of the event loop more was taken.
     expect(taken).toBeLessThan(300);
     const before = taken;
-    await sleep(20);
+    for (let turn = 0; turn < 20; turn++) await setImmediate();
     expect(taken).toBe(before);
     output.open();
     while (output.lines < count) await sleep(5);
@@ -84,11 +84,13 @@ describe("a client that stops reading", () => {
     const output = new StuckOutput();
     const text = "x".repeat(100);
     const listeners = new Set<Listener>();
+    let isFlooded = false;
     const flood: Handler = async (call) => {
       for (let turn = 0; turn < 20_000; turn++) call.reportProgress(turn, undefined, text);
       for (let turn = 0; turn < 20_000; turn++) call.log("info", text);
       for (let turn = 0; turn < 20_000; turn++)
         for (const listener of listeners) listener.changed(`demo:${turn % 10}:${text}`);
+      isFlooded = true;
       return {};
     };
     const service = withMethods({ "tools/call": flood }, listeners);
@@ -101,7 +103,7 @@ describe("a client that stops reading", () => {
       request("flood", "tools/call", { name: "flood", _meta: { progressToken: 1 } }),
     ];
     input.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
-    await sleep(200);
+    await expect.poll(() => isFlooded).toBe(true);
     output.open();
     await server.close();
     // About 65,536 characters are written before the output counts as blocked, and as many wait.
