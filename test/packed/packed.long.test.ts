@@ -138,6 +138,19 @@ describe("the packed refmcp", { timeout: INSTALL_MS }, () => {
 
 describe.each(SERVERS)("the Dockerfile of the %s server", { timeout: INSTALL_MS }, (name) => {
   const text = () => readFile(join(serverFolder(name), "Dockerfile"), "utf8");
+  const listening = `REFMCP_${name.toUpperCase()}_HTTP`;
+  /** The words of its instructions, and its environment here, with `at` for each path. */
+  async function image(at: (path: string) => string) {
+    const file = DockerfileParser.parse(await text());
+    const words = (keyword: string): string[] => {
+      const found = file.getInstructions().find((one) => one.getKeyword() === keyword);
+      return JSON.parse(found?.getArgumentsContent()?.replace(/^CMD /, "") ?? "[]");
+    };
+    const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" };
+    for (const variable of file.getENVs().flatMap((one) => one.getProperties()))
+      if (variable.getName() !== "PATH") env[variable.getName()] = at(variable.getValue() ?? "");
+    return { words, env };
+  }
 
   it("has no error and no warning", async () => {
     expect(validate(await text())).toEqual([]);
@@ -145,12 +158,6 @@ describe.each(SERVERS)("the Dockerfile of the %s server", { timeout: INSTALL_MS 
 
   // The image's parts on this machine, because there is no container registry here.
   it("starts what it installs as a user who may write to /data and /work only, and its health check sees the state", async () => {
-    const file = DockerfileParser.parse(await text());
-    const words = (keyword: string): string[] => {
-      const found = file.getInstructions().find((one) => one.getKeyword() === keyword);
-      return JSON.parse(found?.getArgumentsContent()?.replace(/^CMD /, "") ?? "[]");
-    };
-    const [program = ""] = words("ENTRYPOINT");
     const home = await homeOf(name);
     await chmod(folder, 0o755);
     await chmod(home, 0o755);
@@ -161,10 +168,8 @@ describe.each(SERVERS)("the Dockerfile of the %s server", { timeout: INSTALL_MS 
       for (const own of [place, join(place, "data"), join(place, "work")])
         await chown(own, user.uid, user.gid);
     const at = (path: string) => path.replace(/^\/(?=data|work)/, `${place}/`);
-    const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" };
-    for (const variable of file.getENVs().flatMap((one) => one.getProperties()))
-      if (variable.getName() !== "PATH") env[variable.getName()] = at(variable.getValue() ?? "");
-    const listening = `REFMCP_${name.toUpperCase()}_HTTP`;
+    const { words, env } = await image(at);
+    const [program = ""] = words("ENTRYPOINT");
     const server = spawn(join(home, "node_modules", ".bin", program), words("CMD").map(at), {
       ...user,
       env: { ...env, [listening]: "127.0.0.1:0" },
@@ -191,15 +196,7 @@ describe.each(SERVERS)("the Dockerfile of the %s server", { timeout: INSTALL_MS 
     );
     if (namespaces === undefined)
       ctx.skip("needs root, unshare and setpriv, for a read-only file system");
-    const file = DockerfileParser.parse(await text());
-    const words = (keyword: string): string[] => {
-      const found = file.getInstructions().find((one) => one.getKeyword() === keyword);
-      return JSON.parse(found?.getArgumentsContent() ?? "[]");
-    };
-    const env: Record<string, string> = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" };
-    for (const variable of file.getENVs().flatMap((one) => one.getProperties()))
-      if (variable.getName() !== "PATH")
-        env[variable.getName()] = (variable.getValue() ?? "").replace(/^\/data/, "/tmp/data");
+    const { words, env } = await image((path) => path.replace(/^\/data/, "/tmp/data"));
     // The folder of the installation is the only one that a test can mount: it is also /work.
     const [program = "", ...args] = [...words("ENTRYPOINT"), ...words("CMD").map(() => "/mnt")];
     const root = await mkdtemp(join(folder, "root-"));
@@ -216,7 +213,7 @@ describe.each(SERVERS)("the Dockerfile of the %s server", { timeout: INSTALL_MS 
       "unshare",
       ["--mount", "--propagation", "private", "sh", "-ec", script, root, home, ...command],
       {
-        env: { ...env, [`REFMCP_${name.toUpperCase()}_HTTP`]: "127.0.0.1:0" },
+        env: { ...env, [listening]: "127.0.0.1:0" },
         stdio: ["ignore", "ignore", "pipe"],
       },
     );

@@ -71,7 +71,7 @@ describe("isolation", () => {
   });
 
   it("ends idle sessions, and the oldest idle one at the limit", async () => {
-    const { url, serving } = await start([], { limits: { idleMs: 100, sessions: 3 } });
+    const { url, serving } = await start([], { limits: { idleMs: 1_000, sessions: 3 } });
     for (let opened = 0; opened < 5; opened += 1) await openSession(url);
     expect(serving.load.sessions).toBeLessThanOrEqual(3);
     await expect.poll(() => serving.load.sessions).toBe(0);

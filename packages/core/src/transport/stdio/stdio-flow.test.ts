@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createService } from "../../../test/fixtures/engine-service.ts";
 import { call, initialize, request } from "../../../test/fixtures/messages.ts";
@@ -48,11 +48,13 @@ describe("a client that stops reading", () => {
     const output = new StuckOutput();
     const text = "x".repeat(100);
     const listeners = new Set<Listener>();
+    let isFlooded = false;
     const flood: Handler = async (call) => {
       for (let turn = 0; turn < 20_000; turn++) call.reportProgress(turn, undefined, text);
       for (let turn = 0; turn < 20_000; turn++) call.log("info", text);
       for (let turn = 0; turn < 20_000; turn++)
         for (const listener of listeners) listener.changed(`demo:${turn % 10}:${text}`);
+      isFlooded = true;
       return {};
     };
     const service = withMethods({ "tools/call": flood }, listeners);
@@ -65,7 +67,7 @@ describe("a client that stops reading", () => {
       request("flood", "tools/call", { name: "flood", _meta: { progressToken: 1 } }),
     ];
     input.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
-    await sleep(200);
+    await expect.poll(() => isFlooded).toBe(true);
     output.open();
     await server.close();
     // About 65,536 characters are written before the output counts as blocked, and as many wait.
