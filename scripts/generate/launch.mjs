@@ -2,7 +2,7 @@
 import { importSource } from "../lib/sources.mjs";
 
 /** @import { Server, State } from "./surface.mjs" */
-/** @typedef {import("../../packages/refmcp/src/hosts/hosts.ts").Host} Host */
+/** @typedef {import("../../packages/refmcp/src/hosts/host.ts").Host} Host */
 /** @typedef {import("../../packages/refmcp/src/hosts/entry.ts").ServerLaunch} ServerLaunch */
 /** @typedef {{ id: string, host: Host, format: string, text: string, command: string | undefined }} ShownEntry */
 /** @typedef {Server["options"][number]} Option */
