@@ -135,19 +135,6 @@ export async function hostEntries(launch) {
 }
 
 /**
- * Entries in groups that have the same text, in the order of their first.
- *
- * @type {(entries: ShownEntry[]) => [ShownEntry, ...ShownEntry[]][]}
- */
-export function withSameText(entries) {
-  const texts = new Set(entries.map(({ text }) => text));
-  return [...texts].flatMap((same) => {
-    const [first, ...others] = entries.filter(({ text }) => text === same);
-    return first === undefined ? [] : [[first, ...others]];
-  });
-}
-
-/**
  * The links that install a published server in VS Code and Cursor with one click, in the open folder. Only VS Code asks
  * for a file and for secrets.
  *

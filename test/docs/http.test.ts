@@ -60,10 +60,12 @@ describe("docs/http.md", () => {
       ).toBe(true);
   });
 
-  it("lists every option for HTTP and for operation", () => {
-    const headed = Object.values(commonOptions).filter(
-      (option) => "heading" in option && ["HTTP", "Operation"].includes(String(option.heading)),
+  it("names every option for HTTP", () => {
+    const options = Object.entries(commonOptions).filter(
+      ([, option]) => "heading" in option && option.heading === "HTTP",
     );
-    expect(rowsOf(section("All options for HTTP")).size - 2).toBe(headed.length);
+    expect(options.length).toBeGreaterThan(10);
+    for (const [key] of options)
+      expect(page).toContain(`--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
   });
 });
