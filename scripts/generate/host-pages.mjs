@@ -26,14 +26,13 @@ export async function hostParts(servers, state) {
       `The entry is printed to stdout, and where it goes to stderr. The hosts are ${listed(entries.map(({ id }) => code(id)))}, and ${code("json")} for any other.`,
     ].join("\n\n"),
     places: table(
-      ["Host", "For all projects", "For a project", "Open project", "Searches tools", "Checked"],
+      ["Host", "For all projects", "For a project", "Open project", "Searches tools"],
       entries.map(({ host }) => [
         `[${host.title}](${host.source[0]})`,
         placesOf(host, placesOn),
         host.project === undefined ? "" : code(host.project),
         host.does?.includes("roots") ? "yes" : "",
         host.does?.includes("search") ? "yes" : "",
-        host.source[1],
       ]),
     ),
   };

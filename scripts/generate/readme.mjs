@@ -12,7 +12,7 @@ import {
 } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
 import { optionTable } from "./option-table.mjs";
-import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
+import { defaultTools, modelTokensOf, slimTools, thousands } from "./surface.mjs";
 
 /** @import { Server, State, Tool } from "./surface.mjs" */
 
@@ -121,8 +121,7 @@ async function serversPart(servers, state) {
   const costs = ({ tools, slim }) => [
     String(tools.length),
     thousands(modelTokensOf(tools)),
-    thousands(tokensOf(tools)),
-    `${slim.length}, ${thousands(modelTokensOf(slim))}`,
+    thousands(modelTokensOf(slim)),
   ];
   const rows = [];
   for (const { server, ...shown } of offered) {
@@ -137,14 +136,7 @@ async function serversPart(servers, state) {
     slim: offered.flatMap(({ slim }) => slim),
   };
   rows.push(["all", "", ...costs(sum)]);
-  const header = [
-    "Server",
-    "What it is for",
-    "Tools",
-    "Tokens",
-    "Whole list",
-    "With `--toolsets slim`",
-  ];
+  const header = ["Server", "What it is for", "Tools", "Tokens", "With `--toolsets slim`"];
   return [
     aligned(header, rows),
     ...(state.published ? [await installList(servers, state)] : []),

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Load } from "../../packages/core/src/engine/load.ts";
 import { MAX_VALUES } from "../../packages/core/src/engine/message.ts";
 import { HTTP_LIMITS } from "../../packages/core/src/transport/http/settings.ts";
-import { ROOT, SERVERS } from "../servers.ts";
+import { ROOT } from "../servers.ts";
 
 const page = await readFile(join(ROOT, "docs", "http.md"), "utf8");
 const section = (heading: string) => page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
@@ -29,16 +29,15 @@ describe("docs/http.md", () => {
     const expected: Record<string, string[]> = {
       "requests a minute": ["–", count(limits.perMinute)],
       "requests that are running": [count(limits.inFlight), count(limits.inFlight / 2)],
-      "sessions (up to 2025-11-25)": [count(limits.sessions), count(limits.sessions / 2)],
-      "WebSocket connections": [count(limits.sessions), count(limits.sessions / 2)],
-      "SSE connections (2024-11-05)": [count(limits.sessions), count(limits.sessions / 2)],
+      "sessions, WebSocket or SSE connections": [
+        count(limits.sessions),
+        count(limits.sessions / 2),
+      ],
       "streams of `subscriptions/listen`": [count(load.streams.all)],
       "watched resources": [count(load.watches.all)],
       "size of a message": [mib(limits.messageBytes)],
       "values in a message": [count(MAX_VALUES)],
-      "messages in progress, together": [
-        `8 times the size of one: ${mib(limits.messageBytes * 8)}`,
-      ],
+      "messages in progress, together": [mib(limits.messageBytes * 8)],
       "time of a call": [`${timeoutMs.default / 1_000} s`],
       answer: [`${count(maxAnswerChars.default)} characters`],
       connections: [count(limits.connections)],
@@ -49,15 +48,6 @@ describe("docs/http.md", () => {
     };
     for (const [what, cells] of Object.entries(expected))
       expect(rows.get(what)?.slice(0, cells.length), what).toEqual(cells);
-  });
-
-  it("says for every server where its state is", () => {
-    const rows = rowsOf(section("Several copies"));
-    for (const name of SERVERS)
-      expect(
-        rows.get(name)?.every((cell) => cell !== ""),
-        name,
-      ).toBe(true);
   });
 
   it("names every option for HTTP", () => {
