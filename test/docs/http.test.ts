@@ -55,7 +55,9 @@ describe("docs/http.md", () => {
       ([, option]) => "heading" in option && option.heading === "HTTP",
     );
     expect(options.length).toBeGreaterThan(10);
-    for (const [key] of options)
-      expect(page).toContain(`--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+    for (const [key, option] of options) {
+      const own = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect(page).toContain(`--${"flag" in option ? option.flag : own}`);
+    }
   });
 });

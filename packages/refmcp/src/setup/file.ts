@@ -13,7 +13,7 @@ export class SetupProblem extends Error {}
 const BOM = "\uFEFF";
 
 /** A host's file. */
-export interface ConfigFile {
+interface ConfigFile {
   /** With links resolved, so that a linked file stays a link. */
   readonly path: string;
   /** Undefined if there is no file. */
