@@ -14,11 +14,8 @@ import { Repository } from "./repository.ts";
 async function submoduleIn(outer: Repository, name: string): Promise<Repository | undefined> {
   const { machine, signal } = outer;
   const worktree = join(await outer.worktree(), name);
-  const isMissing = await lstat(join(worktree, ".git")).then(
-    () => false,
-    () => true,
-  );
-  if (isMissing) return undefined;
+  const entry = await lstat(join(worktree, ".git")).catch(() => undefined);
+  if (entry === undefined) return undefined;
   const location = await locate(worktree, machine.options.guard);
   return new Repository(machine, location, signal, { worktree });
 }
