@@ -121,9 +121,11 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
 
   /** @throws ToolError `denied` for what no tool may open */
   function judge({ realPath, stat, kind }: Target, asked: string): AllowedDirectory {
-    if (allowed.hidden?.hides(realPath)) throw pathError("hidden", asked);
     const directory = directoryAround(realPath, allowed);
-    if (directory === undefined) throw leadsOutside(asked, allowed);
+    if (directory === undefined)
+      throw allowed.hidden?.hides(realPath)
+        ? pathError("hidden", asked)
+        : leadsOutside(asked, allowed);
     if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
     if (kind() === "special") throw inSpecialFileSystem(asked);
     return directory;
@@ -174,6 +176,7 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
           realPath,
           stat,
           directory,
+          isLocal: target.kind() === "local",
           entry(name) {
             // The number may now refer to another directory.
             if (isClosed) throw new Error(`Used after it was closed: ${asked}`);
@@ -224,7 +227,8 @@ const REMEMBERED_MS = 10_000;
  * Linux: locates a file (O_PATH), verifies the path that the kernel reports for it, and only then opens it, through the
  * descriptor, whose path in /proc leads to it even if it was renamed. Swapping links or directories cannot interfere
  * (CVE-2025-53109). The calls on the descriptor take microseconds and never wait for a disk, so they are synchronous.
- * Locating a file may wait for a file server, so it is synchronous only in a directory that was just on a local disk.
+ * Locating a path may wait for a file server, so it is synchronous only for a directory that was just on a local disk, and
+ * what is in it.
  */
 function byDescriptor(): (path: string) => Promise<Target> {
   const kinds = new Map<number, FileSystemKind>();
@@ -232,24 +236,25 @@ function byDescriptor(): (path: string) => Promise<Target> {
   let since = performance.now();
 
   /** A link may lead to any file system, so it is followed in the thread pool. */
-  async function find(path: string): Promise<number> {
+  async function find(path: string) {
     if (performance.now() - since > REMEMBERED_MS) {
       kinds.clear();
       localDirectories.clear();
       since = performance.now();
     }
-    if (localDirectories.has(dirname(path))) {
+    if (localDirectories.has(dirname(path)) || localDirectories.has(path)) {
       const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
-      if (!fstatSync(fd).isSymbolicLink()) return fd;
+      const stat = fstatSync(fd);
+      if (!stat.isSymbolicLink()) return { fd, stat };
       closeSync(fd);
     }
-    return openDescriptor(path, O_PATH);
+    const fd = await openDescriptor(path, O_PATH);
+    return { fd, stat: fstatSync(fd) };
   }
 
   return async (path) => {
-    const fd = await find(path);
+    const { fd, stat } = await find(path);
     const at = `/proc/self/fd/${fd}`;
-    const stat = fstatSync(fd);
     const named = readlinkSync(at);
     // The kernel marks the path of a file that was deleted or replaced just now.
     const realPath = stat.nlink === 0 ? named.replace(/ \(deleted\)$/, "") : named;

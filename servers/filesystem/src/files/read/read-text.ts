@@ -76,13 +76,14 @@ export async function readText(
     const { size, whole } = source;
     const facts = { path: file.path, size, hash: whole && hashOf(whole) };
     // With an explicit encoding, the bytes are read as text.
-    const document = encoding === undefined ? await documents.textOf(file, signal) : undefined;
+    const document =
+      encoding === undefined ? await documents.textOf(file, signal, source.start) : undefined;
     if (document !== undefined) {
       const form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" } as const;
       const lines = new Lines(wholeSource(Buffer.from(document.text)), form, signal);
       return { ...facts, ...form, isDocument: true, ...(await partOf(lines, options)) };
     }
-    const form = await formOf(source, encoding);
+    const form = formOf(source, encoding);
     if (form === undefined) throw binary(file.path);
     const part = await partOf(new Lines(source, form, signal), options);
     return { ...facts, ...form, isDocument: false, ...part };
