@@ -114,7 +114,7 @@ async function linesFrom(
   // A few lines rarely have as many characters as an answer may have.
   const chars = Math.min(maxChars, limit * USUAL_CHARS);
   let window = await lines.text(skipped.position, column - 1 + chars);
-  if (chars < maxChars && !window.ends && lines.split(window.text).length <= limit)
+  if (chars < maxChars && !window.ends && window.text.split(lines.end, limit + 1).length <= limit)
     window = await lines.text(skipped.position, column - 1 + maxChars);
   const first = window.text.slice(0, window.text.indexOf(lines.end) + 1) || window.text;
   if (column > 1 && column - 1 > first.replace(/[\r\n]+$/, "").length) {
