@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { existingInside, openEntry } from "./entries.ts";
 import { giveFreeName, replaceUnchanged, temporaryName } from "./move.ts";
 import { keyOf } from "./names.ts";
-import { openUnlinked } from "./open.ts";
+import { openUnlinked } from "./open-portable.ts";
 import { errorCode, orMissing, pathError, specialFile } from "./path-errors.ts";
 import {
   type GuardContext,
