@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { lstat, mkdir, readdir, readlink, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { nearest, ToolError } from "../answer/errors.ts";
@@ -58,8 +59,11 @@ export async function openEntry(
   }
   try {
     const name = basename(path);
-    const stat = await lstat(parent.entry(name)).catch(orMissing);
-    const place = { parent, name, path, entry: parent.entry(name), stat };
+    const entry = parent.entry(name);
+    const stat = parent.isLocal
+      ? lstatSync(entry, { throwIfNoEntry: false })
+      : await lstat(entry).catch(orMissing);
+    const place = { parent, name, path, entry, stat };
     if (allowed.hidden?.hides(join(parent.realPath, name))) throw pathError("hidden", path);
     if (write && !(through && stat?.isSymbolicLink())) requireWritable(place, context);
     return place;

@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type BigIntStats, lstatSync, renameSync, type Stats, unlinkSync } from "node:fs";
 import {
   access,
   constants,
   link,
-  lstat,
   mkdir,
   readdir,
   readlink,
@@ -24,11 +23,17 @@ import { type GuardContext, type GuardedPlace, type Identity, isSame } from "./t
 import { whileHeld } from "./while-held.ts";
 
 /** See `PathGuard.move`. */
-export async function moveEntry(from: string, to: string, context: GuardContext): Promise<void> {
+export async function moveEntry(
+  from: string,
+  to: string,
+  context: GuardContext,
+  check?: (entry: string) => void,
+): Promise<void> {
   await withEntry(from, context, { write: true }, async (source) => {
-    const stat = await lstat(source.entry, { bigint: true });
+    const stat = lstatSync(source.entry, { bigint: true });
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink())
       throw specialFile(from, stat);
+    check?.(source.entry);
     const moving = withEntry(to, context, { write: true }, (target) =>
       moveTo(source, stat, target, context),
     );
@@ -93,8 +98,8 @@ async function moveTo(
  * entries.
  */
 async function isOneEntry(source: GuardedPlace, target: GuardedPlace): Promise<boolean> {
-  const here = await lstat(source.parent.entry(""), { bigint: true });
-  if (!isSame(here, await lstat(target.parent.entry(""), { bigint: true }))) return false;
+  const here = lstatSync(source.parent.entry(""), { bigint: true });
+  if (!isSame(here, lstatSync(target.parent.entry(""), { bigint: true }))) return false;
   if (source.name === target.name) return true;
   if (target.stat === undefined || fold(source.name) !== fold(target.name)) return false;
   const names = await readdir(source.parent.entry(""));
@@ -108,7 +113,7 @@ async function isOneEntry(source: GuardedPlace, target: GuardedPlace): Promise<b
  * @param extension another one than `tmp` for what must stay even if this process is killed
  */
 export function temporaryName(extension = "tmp"): string {
-  return `.refmcp-${randomBytes(9).toString("base64url")}.${extension}`;
+  return `.refmcp-${randomUUID().slice(-12)}.${extension}`;
 }
 
 /**
@@ -126,7 +131,7 @@ export async function moveInto(
   await parent.verify();
   if (replaced !== undefined)
     await whileHeld(path, () => replaceUnchanged(entry, target, replaced));
-  else await renameFree({ entry, path }, await lstat(entry, { bigint: true }), target);
+  else await renameFree({ entry, path }, lstatSync(entry, { bigint: true }), target);
   await parent.verify();
 }
 

@@ -154,8 +154,8 @@ const LARGE_BYTES = 1024 * 1024;
 const readLater = promisify(read);
 
 /**
- * Copies the content and mode of an open file to a new file. It shares the blocks of the original where the file system
- * can (reflink).
+ * Copies the content and mode of an open file to a new file. It shares the blocks of a large original where the
+ * file system can (reflink).
  *
  * @throws the signal's reason; the operating system's error, `EEXIST` if something is there
  */
@@ -165,11 +165,11 @@ export async function copyData(
   target: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { COPYFILE_EXCL, COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE } = constants;
+  const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
   if (process.platform === "linux") {
     // The descriptor's path cannot be redirected.
     const source = `/proc/self/fd/${fd}`;
-    if (size < LARGE_BYTES) return copyFileSync(source, target, COPYFILE_EXCL | COPYFILE_FICLONE);
+    if (size < LARGE_BYTES) return copyFileSync(source, target, COPYFILE_EXCL);
     try {
       return await copyFile(source, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
     } catch (error) {

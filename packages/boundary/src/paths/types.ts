@@ -70,6 +70,8 @@ export interface GuardedFile extends Guarded {
  * in this process.
  */
 export interface GuardedDirectory extends Guarded {
+  /** Whether calls on its entries wait for no network and no other program, so that they can be synchronous. */
+  readonly isLocal: boolean;
   /** A path for fs calls on the entry `name` (one component) of the opened directory; "" names the directory itself. */
   entry(name: string): string;
   /**

@@ -1,19 +1,10 @@
-import type { Stats } from "node:fs";
-import {
-  access,
-  constants,
-  type FileHandle,
-  lstat,
-  open,
-  readdir,
-  rename,
-  unlink,
-} from "node:fs/promises";
+import { accessSync, fchmodSync, fstatSync, lstatSync, type Stats } from "node:fs";
+import { constants, type FileHandle, lstat, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { existingInside, openEntry } from "./entries.ts";
 import { giveFreeName, replaceUnchanged, temporaryName } from "./move.ts";
 import { keyOf } from "./names.ts";
-import { openUnlinked } from "./open.ts";
+import { openUnlinked } from "./open-portable.ts";
 import { errorCode, orMissing, pathError, specialFile } from "./path-errors.ts";
 import {
   type GuardContext,
@@ -31,7 +22,7 @@ export async function updateFileAt<Result>(
   context: GuardContext,
 ): Promise<Result> {
   return inLine(path, {}, context, async (place) => {
-    await requirePermission(place);
+    requirePermission(place);
     const { stat, handle: existing } = await context.opener.openFile(place.entry, path);
     let handle: FileHandle | undefined;
     try {
@@ -91,13 +82,13 @@ export async function writeFileAt(
   const { mode, check } = options;
   return inLine(path, options, context, async (place) => {
     const { parent, entry, path } = place;
-    const present = await lstat(entry).catch(orMissing);
+    const present = lstatSync(entry, { throwIfNoEntry: false });
     if (present !== undefined) {
       if (present.isDirectory()) throw pathError("is_directory", path);
       if (present.isSymbolicLink()) throw pathError("changed_meanwhile", path);
       if (!present.isFile()) throw specialFile(path, present);
       if (mode === "create") throw pathError("eexist", path);
-      await requirePermission(place);
+      requirePermission(place);
     }
     const temporary = await createTemporaryFile(parent, present ? 0o600 : 0o666, path);
     try {
@@ -114,10 +105,10 @@ export async function writeFileAt(
       else if (mode === "create" || check !== undefined) await giveFreeName(temporary, entry, path);
       else await whileHeld(path, () => rename(temporary.entry, entry));
       await parent.verify();
-      await syncDirectory(parent);
       return { created: old === undefined, path };
-    } finally {
+    } catch (error) {
       await temporary.discard();
+      throw error;
     }
   });
 }
@@ -137,19 +128,13 @@ async function runCheck(
 /**
  * Replacing a file needs no permission on the file itself, but a user who removed that permission wants it unchanged.
  */
-async function requirePermission({ entry, path }: GuardedPlace): Promise<void> {
-  await access(entry, constants.W_OK).catch((error: unknown) => {
+function requirePermission({ entry, path }: GuardedPlace): void {
+  try {
+    accessSync(entry, constants.W_OK);
+  } catch (error) {
     const isDenied = ["EACCES", "EPERM"].includes(errorCode(error) ?? "");
     throw isDenied ? pathError("not_writable", path) : error;
-  });
-}
-
-/** Makes the rename survive a power failure, if the file system can sync a directory. */
-async function syncDirectory(directory: GuardedDirectory): Promise<void> {
-  const handle = await open(directory.entry(""), constants.O_RDONLY).catch(() => undefined);
-  // Windows and some network file systems: the file has its name, but it may not be on the disk yet.
-  await handle?.sync().catch(() => {});
-  await handle?.close();
+  }
 }
 
 const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
@@ -191,9 +176,9 @@ export async function createTemporaryFile(directory: GuardedDirectory, mode: num
     await unlink(entry).catch(() => {});
   };
   try {
-    const identity = await handle.stat({ bigint: true });
+    const identity = fstatSync(handle.fd, { bigint: true });
     await directory.verify();
-    if (!isSame(await lstat(entry, { bigint: true }), identity))
+    if (!isSame(lstatSync(entry, { bigint: true }), identity))
       throw pathError("changed_meanwhile", path);
     return { handle, entry, identity, discard };
   } catch (error) {
@@ -211,7 +196,7 @@ type TemporaryFile = Awaited<ReturnType<typeof createTemporaryFile>>;
 async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid)
     await handle.chown(old.uid, old.gid).catch(() => {});
-  await handle.chmod(old.mode & 0o777);
+  fchmodSync(handle.fd, old.mode & 0o777);
   // On these systems, a modification time before the birth time also sets the birth time: utimes(2).
   if (process.platform === "darwin" || process.platform === "freebsd") {
     const now = new Date();
