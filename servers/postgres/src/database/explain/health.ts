@@ -3,9 +3,9 @@ import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import { explained } from "../driver/errors.ts";
 import type { Sessions, Work } from "../driver/sessions.ts";
-import FILE from "./checks.sql.ts";
+import FILE from "./checks.sql";
 import { lintQuery, lintResult } from "./lints.ts";
-import RIGHTS from "./rights.sql.ts";
+import RIGHTS from "./rights.sql";
 
 const finding = z.object({
   check: z.string(),

@@ -1,4 +1,4 @@
-import FILE from "./lints.sql.ts";
+import FILE from "./lints.sql";
 
 const [SHARED = "", ...SECTIONS] = FILE.trim().split("\n\n");
 
@@ -9,7 +9,7 @@ interface Lint {
   readonly find: string;
 }
 
-/** All lints of lints.sql.ts. */
+/** All lints of lints.sql. */
 const LINTS = SECTIONS.map((find): Lint => {
   const [, check = "", problem = ""] = /^-- (\w+): (.*?)(?: \[splinter .*\])?$/m.exec(find) ?? [];
   return { check, problem, find };
