@@ -33,11 +33,12 @@ export async function copyOut(
   if (kind !== "select")
     throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
   const { statement, offset } = await copying(sql);
-  const work = { signal, isTransfer: true, sql, offset };
+  const look = sessions.functions.lookUp(mentions);
+  const work = { signal, isTransfer: true, sql, offset, look };
   return await sessions.work(work, async (session) => {
-    await sessions.functions.requireHarmless(session, mentions);
-    const { default: copyStreams } = await import("pg-copy-streams");
     const { connection } = session;
+    connection.leavesNothing = await sessions.functions.requireHarmless(session, mentions);
+    const { default: copyStreams } = await import("pg-copy-streams");
     return await connection.unlimited(async () => {
       const stream = connection.client.query(copyStreams.to(statement));
       try {
