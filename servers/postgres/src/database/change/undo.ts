@@ -95,7 +95,7 @@ export async function undo(
           written(() => writer.add(swapped(table.name, { key, place, before, after })));
       const xid = await transactionOf(session);
       const statements = [`undo of ${id}`];
-      const undone = { facts: facts.map((table) => table), skipped: [], xid };
+      const undone = { facts, skipped: [], xid };
       if (!dryRun)
         written(() => writer.finish({ database: identity, statements, undoes: id, facts: undone }));
       const changeId = dryRun ? undefined : await commit(session, writer);

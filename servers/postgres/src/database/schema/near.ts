@@ -73,18 +73,13 @@ const CAPITALS = "Names with capitals need double quotes.";
  *
  * @param sql the statement: columns are those of relations that it names
  */
-export async function withNearNames<Answer>(
+export const withNearNames = <Answer>(
   answer: Promise<Answer>,
-  sessions: Sessions,
-  sql: string,
-  work: Work,
-): Promise<Answer> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw await nearNames(error, sessions, sql, work);
-  }
-}
+  ...question: readonly [sessions: Sessions, sql: string, work: Work]
+): Promise<Answer> =>
+  answer.catch(async (error: unknown) => {
+    throw await nearNames(error, ...question);
+  });
 
 async function nearNames(
   error: unknown,
