@@ -5,12 +5,9 @@ import { talk } from "./session.ts";
 
 const enter = labs();
 let here: Lab;
-let args: readonly string[];
 beforeEach(async () => {
   here = await enter({ allowDdl: true });
-  args = ["--db-path", here.file, "--allow-write", "--allow-ddl", "--no-undo"];
 });
-const orders = async () => (await ask(here, "SELECT count(*), sum(total) FROM orders")).rows;
 
 it("writing tools exist only with their options", async () => {
   const names = async (...more: string[]) => {

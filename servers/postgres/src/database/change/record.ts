@@ -95,10 +95,8 @@ export async function recordRows(
   writer: ChangeWriter,
   { tables, places, started }: Changes,
 ): Promise<RecordedFacts> {
-  const known = await factsOf(
-    session,
-    tables.map(({ id }) => id),
-  );
+  const ids = tables.map(({ id }) => id);
+  const known = await factsOf(session, ids);
   const xid = await transactionOf(session);
   const skipped: string[] = [];
   const changed: ChangedTable[] = [];

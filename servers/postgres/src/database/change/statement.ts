@@ -26,9 +26,9 @@ export async function runStatement(
 ) {
   const query = { text: sql, params: paramsOf(params) };
   const locate = ([table, place]: Row) => {
-    const known = places?.get(`${table}`);
-    if (known === undefined) places?.set(`${table}`, [`${place}`]);
-    else if (known.length < MAX_PLACES) known.push(`${place}`);
+    const list = places?.get(`${table}`);
+    if (list === undefined) places?.set(`${table}`, [`${place}`]);
+    else if (list.length < MAX_PLACES) list.push(`${place}`);
   };
   const caps = { chars: SHOWN_CHARS, toEnd: true, locate: places && locate };
   const { fields, rows, tag } = await session.query(query, caps);

@@ -40,7 +40,7 @@ const MAX_ROWS = 2_000;
 const OVERRUN_CHARS = 8 * 1_048_576;
 
 /** Serialized messages: nearly every call begins with the same statements. */
-const written = new Map<string, Buffer>();
+const serialized = new Map<string, Buffer>();
 const MAX_WRITTEN = 100;
 
 /**
@@ -49,7 +49,7 @@ const MAX_WRITTEN = 100;
  */
 function messagesOf(statements: readonly string[]): Buffer {
   const key = statements.join(";");
-  let messages = written.get(key);
+  let messages = serialized.get(key);
   if (messages === undefined) {
     messages = Buffer.concat(
       statements.flatMap((text) => [
@@ -58,8 +58,8 @@ function messagesOf(statements: readonly string[]): Buffer {
         serialize.execute(),
       ]),
     );
-    if (written.size >= MAX_WRITTEN) written.clear();
-    written.set(key, messages);
+    if (serialized.size >= MAX_WRITTEN) serialized.clear();
+    serialized.set(key, messages);
   }
   return messages;
 }

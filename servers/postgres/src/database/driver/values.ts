@@ -35,7 +35,7 @@ export function paramsOf(values: readonly unknown[]): Param[] {
  */
 function requireExact(value: unknown, position: number): void {
   if (typeof value === "object" && value !== null)
-    for (const one of Object.values(value)) requireExact(one, position);
+    for (const item of Object.values(value)) requireExact(item, position);
   if (typeof value !== "number" || Number.isSafeInteger(value)) return;
   if (Number.isFinite(value) && !Number.isInteger(value)) return;
   throw new ToolError(

@@ -160,10 +160,10 @@ async function addedRows(session: Session, id: string, tables: Touched["tables"]
 }
 
 async function nameOf(session: Session, id: string): Promise<string | undefined> {
-  const [found] = await session.rows<{ name: string }>(
+  const [relation] = await session.rows<{ name: string }>(
     `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name FROM pg_catalog.pg_class c
      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`,
     [id],
   );
-  return found?.name;
+  return relation?.name;
 }

@@ -175,9 +175,9 @@ async function judge(
   isChange: boolean,
 ): Promise<[Mention, Judged][]> {
   const isRefused = isChange ? outlastsRollback : isDenied;
-  const found = await session.rows<Reached>(REACH, [...listsOf(asked), isChange]);
+  const rows = await session.rows<Reached>(REACH, [...listsOf(asked), isChange]);
   return await Promise.all(
-    found.map(async (row): Promise<[Mention, Judged]> => {
+    rows.map(async (row): Promise<[Mention, Judged]> => {
       const bodies = [
         ...(row.body === null ? [] : [await readBody(row.body, true, isChange)]),
         ...(await Promise.all((row.texts ?? []).map((text) => readBody(text, false, isChange)))),
@@ -217,7 +217,7 @@ function refusal(path: readonly Judged[], isChange = false) {
     .map((object, at) => `${at === 0 ? "uses" : "which uses"} the ${object}`);
   const last = path.at(-1);
   const does = `${rest.length > 0 ? "which " : ""}${oneLine(last?.reason ?? "")}`;
-  const own = path.findLast((one) => one.function !== undefined)?.function;
+  const own = path.findLast((judged) => judged.function !== undefined)?.function;
   const allowing =
     own === undefined
       ? ""
