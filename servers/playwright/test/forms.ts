@@ -15,7 +15,7 @@ const BODY = `
 </header>
 <main>
   <p role="status">Saved</p><p hidden id="ghost">Ghost</p><p class="clock"></p>
-  <ul><li>one</li><li>two</li><li>three</li></ul><ol><li>uno</li></ol>
+  <ul><li>one</li><li>two</li><li>three</li></ul><ol><li>uno</li></ol><table><tr><th>Lamp</th></tr><tr><td>Desk</td></tr></table>
   <form onsubmit="say('sent'); return false">
     <label>Email <input name="email" placeholder="you@example.com" value="ada@example.com"></label>
     <label>Password <input type="password" oninput="say('length ' + this.value.length)"></label>
@@ -108,6 +108,7 @@ export const CHECKS: readonly CheckForm[] = [
   // The page.
   ["title is 'Docs'", "title is 'Other'", 'the title is "Docs"'],
   ["title contains 'oc'", "title is not 'Docs'", 'the title is "Docs"'],
+  ["title starts with 'Do'", "title ends with 'Do'", 'the title is "Docs"'],
   ["title matches /^d/i", "title matches /^d/", 'the title is "Docs"'],
   ["url does not contain 'docs'", "url does not contain '127'", "the url is"],
   ["status is 200", "status is 404", "the status is 200"],
@@ -153,6 +154,9 @@ export const CHECKS: readonly CheckForm[] = [
   ["li count at most 4", "li count <= 3", "the count is 4"],
   ["li count less than 5", "li count less than 4", "the count is 4"],
   ["li count more than 3", "li count > 4", "the count is 4"],
+  ["exactly one h1", "exactly 1 li", "the count is 4"],
+  ["there are at least 3 li in ul", "5 li are visible", "the count is 4"],
+  ["table has 1 row", "table has 2 rows", "the count is 1"],
   // A property.
   ["'Email' has value 'ada@example.com'", "'Email' has value contains 'bob'", "its value is"],
   ["field 'Email' contains 'ada'", "field 'Email' is 'ada'", 'its value is "ada@example.com"'],
@@ -266,7 +270,8 @@ export const STEPS: readonly StepForm[] = [
   ["'Email' is empty", "clear placeholder 'you@example.com'"],
   ["#none is focused", "fill 'None' with ''"],
   ["#none has value 'hello'", "type 'hello'"],
-  ["#none is empty", "press Control+A", "press Delete"],
+  ["#none is empty", "press Ctrl+A", "press Delete"],
+  ["#none has value 'xxx'", "press x 3 times on 'None'"],
   ["#log contains 'sent;'", "press Enter on 'Email'"],
   ["#agree is unchecked", "uncheck 'I agree'"],
   ["#agree is checked", "check 'I agree'"],

@@ -138,7 +138,7 @@ describe("a secret that a page shows everywhere", () => {
     expectNone(text + line.text);
   });
 
-  it.each([
+  it.concurrent.each([
     ["press Backspace on 'Token'"],
     ["type 'x' into 'Token'"],
     ["click 'Token'", "press Backspace"],

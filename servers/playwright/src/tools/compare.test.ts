@@ -156,23 +156,11 @@ describe("pw_compare", () => {
     expect(pixels.filter(isMask).length).toBeGreaterThan(1_000);
   });
 
-  it("stays within the network boundary", async () => {
-    const keep = (url: string) => talk.call("pw_compare", { url, keep: true, base: "no" });
-    expect(await keep("file:///etc/passwd")).toMatchObject({
-      ...{ isError: true, text: expect.stringContaining("file:") },
-    });
-    const inner = await keep("http://169.254.169.254/");
-    expect((inner.data.pages as Page[])[0]?.error).toMatch(
-      /169\.254\.169\.254.*(?:blocked|refused|not reached)/,
-    );
-    expect(inner.text).toContain("no was not kept");
-  });
-
   it.each([
     [{ base: "none" }, 'There is no base "none".'],
     [{ base: "../x" }, 'base "../x" is not a valid name.'],
+    [{ keep: true, url: "file:///etc/passwd" }, "file:"],
     [{ keep: true, paths: ["http://elsewhere.test/"] }, "is not a path."],
-    [{ keep: true, devices: ["iPhone 99"] }, "iPhone 99"],
     [{ keep: true, steps: ["clack 'x'"] }, "clack"],
     [{ keep: true, paths: Array.from({ length: 61 }, (_, n) => `/${n}`) }, "At most 60 pages"],
   ])("refuses %j before it opens a page", async (given, message) => {

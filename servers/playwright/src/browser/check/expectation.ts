@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
 import type { Expectation } from "../language/ast.ts";
 import { ONCE } from "../language/locator.ts";
-import type { ElementCheck } from "../language/sentences.ts";
+import { type ElementCheck, isCount } from "../language/sentences.ts";
 import { describeTarget } from "../language/target.ts";
 import {
   actualOf,
@@ -126,10 +126,10 @@ async function reason(
     return `${actual} elements match, the first with the text ${shown(first)}`;
   }
   if (matcher === "toHaveCount") {
-    const isCount = check.kind === "count" || check.kind === "playwright";
-    if (Number(actual) === 0 && !isCount && target !== undefined) return missing(page, target);
+    const isNumber = isCount(check) || check.kind === "playwright";
+    if (Number(actual) === 0 && !isNumber && target !== undefined) return missing(page, target);
     const some = Number(actual) === 1 ? "1 element matches" : `${actual} elements match`;
-    return isCount ? `the count is ${actual}` : some;
+    return isNumber ? `the count is ${actual}` : some;
   }
   if ("state" in check && polls !== undefined)
     return `it is ${args[0] !== not ? "not " : ""}${check.state}`;

@@ -55,7 +55,7 @@ describe("a page whose thread is busy after loading", () => {
     },
   ];
 
-  it.each([
+  it.concurrent.each([
     ["that is idle until a timer throws", script(LATE)],
     ["that is idle until a worker's message", script(WORKER)],
     ["that replaced the functions to wait with", script(BUSY + PATCHED)],
