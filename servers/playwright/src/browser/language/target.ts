@@ -185,7 +185,7 @@ function readSelector(sentence: Sentence): Base | undefined {
   // A class without its dot, such as no cookie-banner, is an element that no page has.
   if (css.includes("-") && /^[\w-]+$/.test(css))
     return sentence.fail(`.${css} for a class, or \`${css}\` in backticks for a custom element`, {
-      ...{ at, isSure: true, example: `.${css} is visible` },
+      ...{ at, isSure: true, example: sentence.text.replace(css, `.${css}`) },
     });
   if (css === "" || (/^[A-Za-z]\w*$/.test(css) && !isTag(css)))
     return sentence.fail("an HTML element, a role, or a selector in backticks", { at });
