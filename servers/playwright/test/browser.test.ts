@@ -51,16 +51,12 @@ describe("aptInstall", () => {
     ]);
   });
 
-  it.each([
-    ["to a user who is not root", { isRoot: false, env: {} }, "apt is used only as root"],
-    [
-      "if the user refuses it",
-      { isRoot: true, env: { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" } },
-      "--no-system-packages was given",
-    ],
-  ])("does nothing %s", async (_, options, reason) => {
+  it("does nothing if the user refuses it", async () => {
     const { path, calls } = await apt(SIMULATION);
-    expect(await aptInstall(["pgbouncer"], { say, apt: path, ...options })).toBe(reason);
+    const env = { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" };
+    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env })).toContain(
+      "--no-system-packages was given",
+    );
     expect([said, await calls()]).toEqual([[], []]);
   });
 });
