@@ -8,7 +8,7 @@ export { type ListedResource, type Resource, resourceFor } from "./define/resour
 export {
   type AnyServer,
   defineServer,
-  type Opening,
+  type OpenArguments as Opening,
   type ServerDefinition,
 } from "./define/server.ts";
 export { type Content, type Link, type Tool, toolFor, withLinks } from "./define/tool.ts";

@@ -221,7 +221,7 @@ describe("the state of a round, modern era", () => {
     const prepared = await prepare(server, [], {});
     if (prepared.kind !== "run") throw new Error("not running");
     const [mine, theirs] = InMemoryTransport.createLinkedPair();
-    serveInMemory(prepared.served.service, theirs);
+    serveInMemory(prepared.runningService.service, theirs);
     const waiting = new Map<unknown, (message: JSONRPCMessage) => void>();
     mine.onmessage = (message) => {
       if ("id" in message) waiting.get(message.id)?.(message);

@@ -27,14 +27,14 @@ export class InputRequired {
 /** Thrown if the user is asked by a view that the host shows with the answer (MCP Apps). */
 export class ConfirmationNeeded extends Error {
   /** All questions that count as confirmed once the user confirms this one. */
-  readonly confirmed: ReadonlySet<string>;
+  readonly confirmedKeys: ReadonlySet<string>;
   /** What the user agrees to, in a few words. */
   readonly action: string | undefined;
 
-  constructor(message: string, action: string | undefined, confirmed: ReadonlySet<string>) {
+  constructor(message: string, action: string | undefined, confirmedKeys: ReadonlySet<string>) {
     super(message);
     this.action = action;
-    this.confirmed = confirmed;
+    this.confirmedKeys = confirmedKeys;
   }
 }
 
@@ -79,10 +79,10 @@ export class Questions {
   readonly #confirmed: ReadonlySet<string> | undefined;
   #answers: Answers | undefined;
   /** The answers that this run used; others are not kept. */
-  readonly #used = new Map<string, unknown>();
+  readonly #usedAnswers = new Map<string, unknown>();
   #rounds = 0;
   /** The open questions by key: those asked before the first of them ended the run. */
-  #needed: Map<string, InputRequest> | undefined;
+  #openQuestions: Map<string, InputRequest> | undefined;
 
   /**
    * @param subject the call that the answers belong to: a confirmation of one call is not valid for another.
@@ -99,18 +99,18 @@ export class Questions {
     this.#subject = subject;
     this.#server = server;
     this.#confirmed = confirmed;
-    if (request.params.requestState !== undefined) this.#given();
+    if (request.params.requestState !== undefined) this.#collectAnswers();
   }
 
   /** The answers so far: those of earlier rounds, if they belong to this call, and those of this request. */
-  #given(): Answers {
+  #collectAnswers(): Answers {
     if (this.#answers !== undefined) return this.#answers;
     const { requestState, inputResponses } = this.#request.params;
     const isState = typeof requestState === "string" && this.#request.revision.era === "modern";
-    const state = isState ? this.#verified(requestState) : undefined;
-    const earlier = state?.subject === digest(this.#subject()) ? state.answers : undefined;
+    const state = isState ? this.#verify(requestState) : undefined;
+    const earlierAnswers = state?.subject === digest(this.#subject()) ? state.answers : undefined;
     this.#answers = {
-      ...(isObject(earlier) ? earlier : {}),
+      ...(isObject(earlierAnswers) ? earlierAnswers : {}),
       ...(isObject(inputResponses) ? inputResponses : {}),
     };
     return this.#answers;
@@ -118,15 +118,18 @@ export class Questions {
 
   /** Whether a question is open, even if the handler swallowed the error. */
   get isOpen(): boolean {
-    return this.#needed !== undefined;
+    return this.#openQuestions !== undefined;
   }
 
   /** The result that asks the open questions and carries what was already answered. */
   inputRequired(): InputRequired {
-    const state = { subject: digest(this.#subject()), answers: Object.fromEntries(this.#used) };
+    const state = {
+      subject: digest(this.#subject()),
+      answers: Object.fromEntries(this.#usedAnswers),
+    };
     if (JSON.stringify(state).length > MAX_STATE_CHARS)
       throw new ToolError("too_large", "The user's answers are too long to keep.");
-    return new InputRequired(Object.fromEntries(this.#needed ?? []), this.#signed(state));
+    return new InputRequired(Object.fromEntries(this.#openQuestions ?? []), this.#sign(state));
   }
 
   /** Sends the open questions as requests (legacy era), all at once. What the client does not answer, fails. */
@@ -138,18 +141,18 @@ export class Questions {
         "unavailable",
         `The client's answers were still invalid after ${MAX_ROUNDS} rounds of questions.`,
       );
-    const open = [...(this.#needed ?? [])];
-    this.#needed = undefined;
+    const openQuestions = [...(this.#openQuestions ?? [])];
+    this.#openQuestions = undefined;
     const limit = { timeoutMs: ANSWER_MS, request: this.#request };
     const answers = await Promise.all(
-      open.map(async ([key, question]) => {
+      openQuestions.map(async ([key, question]) => {
         const params = "params" in question ? asLegacy(question.params, revision) : undefined;
-        const answer = client.ask?.(question.method, params, limit).catch(unanswered);
+        const answer = client.ask?.(question.method, params, limit).catch(unansweredError);
         return [key, await answer] as const;
       }),
     );
-    this.#answers = { ...this.#given(), ...Object.fromEntries(answers) };
-    this.#request.task?.inputReceived();
+    this.#answers = { ...this.#collectAnswers(), ...Object.fromEntries(answers) };
+    this.#request.task?.onInput();
   }
 
   /** Whether a request of this method can ask at all. */
@@ -161,10 +164,10 @@ export class Questions {
   get #capabilities(): ClientCapabilities | undefined {
     const { client, revision } = this.#request;
     if (!this.isPossible || client.capabilities === undefined) return undefined;
-    const { elicitation, ...others } = client.capabilities;
+    const { elicitation, ...otherCapabilities } = client.capabilities;
     if (revision.elicitation === "modes") return client.capabilities;
     const asksForms = revision.elicitation === "forms" && hasForms(client.capabilities);
-    return asksForms ? { ...others, elicitation: {} } : others;
+    return asksForms ? { ...otherCapabilities, elicitation: {} } : otherCapabilities;
   }
 
   async confirm(message: string, action?: string): Promise<void> {
@@ -177,19 +180,19 @@ export class Questions {
     }
     const hint = "Start the server with --confirm never to allow it without asking.";
     const answer = this.#form("confirmation", message, AGREEMENT, hint);
-    if (!isObject(answer) || answer.confirm !== true) throw declined();
+    if (!isObject(answer) || answer.confirm !== true) throw declinedError();
   }
 
   /** See `Call.ask`. */
-  async ask(message: string, wanted: z.ZodObject | URL, key?: string): Promise<unknown> {
-    if (wanted instanceof URL) return this.#visit(message, wanted.href);
+  async ask(message: string, formOrUrl: z.ZodObject | URL, key?: string): Promise<unknown> {
+    if (formOrUrl instanceof URL) return this.#visit(message, formOrUrl.href);
     const hint =
       "Pass the requested values as arguments, or use a client that supports elicitation.";
     // Elicitation supports only flat objects of primitive values.
-    const standard = wanted["~standard"].jsonSchema.input({ target: "draft-2020-12" });
+    const standard = formOrUrl["~standard"].jsonSchema.input({ target: "draft-2020-12" });
     const { type, properties, required = [] } = standard;
     const answer = this.#form("answer", message, { type, properties, required }, hint, key);
-    const { success, data, error } = wanted.safeParse(answer);
+    const { success, data, error } = formOrUrl.safeParse(answer);
     if (success) return data;
     const problems = error.issues.map(({ path, message: why }) => `${path.join(".")}: ${why}`);
     throw new ToolError("invalid", `The user's answer is invalid: ${problems.join("; ")}`);
@@ -219,7 +222,7 @@ export class Questions {
     const question = { method: "elicitation/create", params } as const;
     const { action, content } = this.#answer(key, question, isElicitation);
     if (action === "accept") return content;
-    throw declined();
+    throw declinedError();
   }
 
   /** Whether the client offers a model. */
@@ -256,15 +259,15 @@ export class Questions {
     request: InputRequest,
     fits: (answer: unknown) => answer is Answer,
   ): Answer {
-    const answers = this.#given();
+    const answers = this.#collectAnswers();
     const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
     if (answer instanceof ToolError) throw answer;
     if (fits(answer)) {
-      this.#used.set(key, answer);
+      this.#usedAnswers.set(key, answer);
       return answer;
     }
-    this.#needed ??= new Map();
-    this.#needed.set(key, request);
+    this.#openQuestions ??= new Map();
+    this.#openQuestions.set(key, request);
     throw new Error(`the client must answer ${key}`);
   }
 
@@ -272,23 +275,25 @@ export class Questions {
    * Signs state that a client receives and returns (MCP 2026-07-28, `requestState`: it MUST be integrity-protected), with
    * HMAC-SHA-256 over the state, its expiry, and what it is for and who sent it.
    */
-  #signed(state: object): string {
+  #sign(state: object): string {
     const json = JSON.stringify([Date.now() + ANSWER_MS, state]);
     const body = Buffer.from(json).toString("base64url");
     return `${body}.${this.#signature(body).toString("base64url")}`;
   }
 
   /** The state. @throws ProtocolError -32602 for one that this server did not issue for this caller, or too long ago. */
-  #verified(text: string): Record<string, unknown> {
+  #verify(text: string): Record<string, unknown> {
     const [body = "", mac = ""] = text.split(".", 2);
-    const given = Buffer.from(mac, "base64url");
-    const expected = this.#signature(body);
-    const isOurs = given.length === expected.length && crypto().timingSafeEqual(given, expected);
-    const [expires, state]: [number, Record<string, unknown>] = isOurs
+    const receivedMac = Buffer.from(mac, "base64url");
+    const expectedMac = this.#signature(body);
+    const isAuthentic =
+      receivedMac.length === expectedMac.length &&
+      crypto().timingSafeEqual(receivedMac, expectedMac);
+    const [expires, state]: [number, Record<string, unknown>] = isAuthentic
       ? JSON.parse(Buffer.from(body, "base64url").toString("utf8"))
       : [0, {}];
     if (Date.now() <= expires) return state;
-    const why = isOurs
+    const why = isAuthentic
       ? "has expired."
       : "was changed, belongs to another request or caller, or was issued by another process: copies of a server accept each other's with the same --http-state-key-env.";
     const message = `The requestState ${why} Send the request again without it.`;
@@ -315,8 +320,8 @@ function asLegacy(params: object, revision: Revision): object {
 }
 
 /** Whether a client supports forms: yes if it declares no mode, no if it declares only URLs. */
-export function hasForms(declared: ClientCapabilities | undefined): boolean {
-  const elicitation = declared?.elicitation;
+export function hasForms(capabilities: ClientCapabilities | undefined): boolean {
+  const elicitation = capabilities?.elicitation;
   return (
     elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
   );
@@ -339,11 +344,11 @@ export function isRootList(answer: unknown): answer is { roots: ClientRoot[] } {
   );
 }
 
-function unanswered(error: unknown): ToolError {
+function unansweredError(error: unknown): ToolError {
   return new ToolError("unavailable", `The client did not answer: ${reasonOf(error)}`);
 }
 
-function declined(): ToolError {
+function declinedError(): ToolError {
   return new ToolError("denied", "The user declined. Nothing was changed.", {
     code: "declined",
     hint: "Do not try another way; ask the user what they want instead.",

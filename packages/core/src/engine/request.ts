@@ -51,9 +51,9 @@ export interface ServerFacts {
 /** A task that a call became: takes its answer, its questions and its progress. */
 export interface TaskWork {
   readonly send: Send;
-  progressed(message: string): void;
+  reportProgress(message: string): void;
   /** Called when the client has answered all questions. */
-  inputReceived(): void;
+  onInput(): void;
 }
 
 interface RequestParts {
@@ -67,7 +67,7 @@ interface RequestParts {
   readonly load: Load;
   readonly bytes: number;
   /** Called once, before its answer is sent, or when it becomes a task. */
-  readonly settled: (request: ClientRequest) => void;
+  readonly onSettled: (request: ClientRequest) => void;
 }
 
 /** One request of a client, from its check to its one answer. */
@@ -160,9 +160,9 @@ export class ClientRequest {
   }
 
   /** Answers it with a task, which takes what it sends from now on. It still counts until its work is over. */
-  becomeTask(task: TaskWork, shown: object): void {
-    this.#parts.settled(this);
-    this.send(responseText(this.id, this.#inRevision(shown)), "answer");
+  becomeTask(task: TaskWork, taskResult: object): void {
+    this.#parts.onSettled(this);
+    this.send(responseText(this.id, this.#inRevision(taskResult)), "answer");
     this.task = task;
     this.send = task.send;
   }
@@ -199,7 +199,7 @@ export class ClientRequest {
     const error = typeof outcome === "string" ? undefined : outcome;
     const ms = performance.now() - this.#began;
     publishCall(this, this.#parts.service, error?.code ?? outcome, ms, json?.length);
-    if (this.task === undefined) this.#parts.settled(this);
+    if (this.task === undefined) this.#parts.onSettled(this);
     if (this.#handlers === 0) this.#count(-1);
     this.send(json, "answer", error === undefined ? undefined : { error });
   }
@@ -246,7 +246,7 @@ export class ClientRequest {
     this.#progress = progress;
     const share = Number.isFinite(total) ? { progress, total } : { progress };
     if (this.task !== undefined)
-      return this.task.progressed(message ?? Object.values(share).join(" of "));
+      return this.task.reportProgress(message ?? Object.values(share).join(" of "));
     const now = performance.now();
     // The last report is always sent.
     if (now < this.#nextReport && progress !== total) return;

@@ -29,7 +29,7 @@ const requestOf = (caller: Caller) =>
       service: createService(),
       load: new Load(),
       bytes: 0,
-      settled: () => undefined,
+      onSettled: () => undefined,
     },
   );
 

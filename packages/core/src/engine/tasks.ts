@@ -33,7 +33,7 @@ class Task implements TaskWork {
   /** The length of its result. */
   characters = 0;
   /** Resolves when it is finished. */
-  readonly finished = new Promise<void>((resolve) => {
+  readonly whenFinished = new Promise<void>((resolve) => {
     this.#finish = resolve;
   });
   readonly request: ClientRequest;
@@ -42,10 +42,10 @@ class Task implements TaskWork {
   #ttlMs: number;
   #rounds = 0;
   /** The open questions: the keys that the client sees, each once in a task's life, and those of the call. */
-  readonly #open = new Map<string, string>();
+  readonly #openQuestions = new Map<string, string>();
   #answers: Record<string, unknown> = {};
   #requestState: unknown;
-  #late: NodeJS.Timeout | undefined;
+  #answerTimer: NodeJS.Timeout | undefined;
 
   constructor(request: ClientRequest, scope: string, limitMs: number) {
     this.scope = scope;
@@ -90,7 +90,7 @@ class Task implements TaskWork {
     this.request.caller.send?.(JSON.stringify({ ...question, params }), "question");
   }
 
-  progressed(message: string): void {
+  reportProgress(message: string): void {
     if (Date.now() - this.#updatedAt >= POLL_MS) this.#change({ statusMessage: message });
   }
 
@@ -105,36 +105,40 @@ class Task implements TaskWork {
     this.#rounds += 1;
     this.#answers = {};
     this.#requestState = requestState;
-    const shown: Record<string, object> = {};
+    const questionsByClientKey: Record<string, object> = {};
     for (const [key, question] of Object.entries<object>(Object(inputRequests))) {
-      shown[`${this.#rounds}-${key}`] = question;
-      this.#open.set(`${this.#rounds}-${key}`, key);
+      questionsByClientKey[`${this.#rounds}-${key}`] = question;
+      this.#openQuestions.set(`${this.#rounds}-${key}`, key);
     }
-    this.#change({ status: "input_required", inputRequests: shown });
-    const late = internalError(`The client did not answer within ${ANSWER_MS / 60_000} minutes.`);
-    this.#late = setTimeout(() => this.end(late), ANSWER_MS);
+    this.#change({ status: "input_required", inputRequests: questionsByClientKey });
+    const timeoutError = internalError(
+      `The client did not answer within ${ANSWER_MS / 60_000} minutes.`,
+    );
+    this.#answerTimer = setTimeout(() => this.end(timeoutError), ANSWER_MS);
   }
 
   /** Takes the client's answers (`tasks/update`). With the last one, the call runs again. */
   update(responses: Readonly<Record<string, unknown>>): void {
-    const answered = Object.entries(responses).filter(([seen]) => this.#open.has(seen));
-    if (answered.length === 0 || this.isFinished) return;
-    for (const [seen, answer] of answered) {
-      this.#answers[this.#open.get(seen) ?? ""] = answer;
-      this.#open.delete(seen);
+    const newAnswers = Object.entries(responses).filter(([clientKey]) =>
+      this.#openQuestions.has(clientKey),
+    );
+    if (newAnswers.length === 0 || this.isFinished) return;
+    for (const [clientKey, answer] of newAnswers) {
+      this.#answers[this.#openQuestions.get(clientKey) ?? ""] = answer;
+      this.#openQuestions.delete(clientKey);
     }
-    if (this.#open.size > 0) {
-      const asked = Object.entries(this.state.inputRequests ?? {});
-      const open = asked.filter(([seen]) => this.#open.has(seen));
-      this.#change({ inputRequests: Object.fromEntries(open) });
+    if (this.#openQuestions.size > 0) {
+      const questions = Object.entries(this.state.inputRequests ?? {});
+      const openQuestions = questions.filter(([clientKey]) => this.#openQuestions.has(clientKey));
+      this.#change({ inputRequests: Object.fromEntries(openQuestions) });
       return;
     }
-    this.inputReceived();
+    this.onInput();
     this.request.repeat({ inputResponses: this.#answers, requestState: this.#requestState });
   }
 
-  inputReceived(): void {
-    clearTimeout(this.#late);
+  onInput(): void {
+    clearTimeout(this.#answerTimer);
     this.#change({ status: "working", inputRequests: undefined });
   }
 
@@ -143,7 +147,7 @@ class Task implements TaskWork {
     this.state = { ...this.state, ...change };
     this.#updatedAt = Date.now();
     if (!this.isFinished) return;
-    clearTimeout(this.#late);
+    clearTimeout(this.#answerTimer);
     this.state = { ...this.state, inputRequests: undefined };
     // From here on, the time to live is that of the result.
     this.#ttlMs = this.#updatedAt - this.#createdAt + KEEP_MS;
@@ -151,7 +155,7 @@ class Task implements TaskWork {
   }
 
   /** As clients see it; with its outcome in 2026-07-28. */
-  shown(era: Era, outcome = {}): object {
+  describe(era: Era, outcome = {}): object {
     const [ttl, poll] = era === "legacy" ? ["ttl", "pollInterval"] : ["ttlMs", "pollIntervalMs"];
     const { status, statusMessage } = this.state;
     const createdAt = new Date(this.#createdAt).toISOString();
@@ -203,9 +207,12 @@ export class Tasks {
     const { era } = request.revision;
     const task = new Task(request, scope, this.#options.limitMs);
     this.#tasks.set(task.id, task);
-    void task.finished.then(() => this.#keep(task));
-    const shown = task.shown(era);
-    request.becomeTask(task, era === "legacy" ? { task: shown } : { ...shown, resultType: "task" });
+    void task.whenFinished.then(() => this.#keep(task));
+    const description = task.describe(era);
+    request.becomeTask(
+      task,
+      era === "legacy" ? { task: description } : { ...description, resultType: "task" },
+    );
     return true;
   }
 
@@ -217,7 +224,7 @@ export class Tasks {
     const { load, caller } = newest.request;
     const { taskCharacters: limit } = load;
     limit.count(newest.characters, caller.owner);
-    const isOwn = limit.usedBy(caller.owner) > limit.each;
+    const isOwn = limit.usedBy(caller.owner) > limit.perOwner;
     for (const task of this.#tasks.values()) {
       if (limit.hasRoom(0, caller.owner)) break;
       const isCandidate = !isOwn || task.request.caller.owner === caller.owner;
@@ -236,7 +243,7 @@ export class Tasks {
   readonly get: Handler = (request) => {
     const task = this.#find(request);
     const { era } = request.revision;
-    return task.shown(era, era === "modern" ? task.state : {});
+    return task.describe(era, era === "modern" ? task.state : {});
   };
 
   /** `tasks/update`, of 2026-07-28. */
@@ -253,13 +260,13 @@ export class Tasks {
     if (isLegacy && task.isFinished)
       throw new ProtocolError(invalidParams(`The task is already ${status}.`));
     task.end();
-    return isLegacy ? task.shown("legacy") : {};
+    return isLegacy ? task.describe("legacy") : {};
   };
 
   /** `tasks/result`, of 2025-11-25: waits until a task is finished, and returns or throws what the call would have. */
   readonly result: Handler = async (request) => {
     const task = this.#find(request);
-    await task.finished;
+    await task.whenFinished;
     const { status, result, error = internalError(`The task is ${status}.`) } = task.state;
     if (result === undefined) throw new ProtocolError(error);
     const _meta = { ...Object(result._meta), [META.relatedTask]: { taskId: task.id } };

@@ -30,9 +30,11 @@ describe("parseCommandLine", () => {
     const own = { directories: ["/work/a"], clientRoots: "narrow", maxReadChars: 7 };
     const common = { readOnly: true, confirm: "never", timeoutMs: 50_000, maxAnswerChars: 20_000 };
     expect(command.options).toMatchObject({ ...own, ...common });
-    expect(command.given.warnings).toEqual([]);
+    expect(command.parsedOptions.warnings).toEqual([]);
     expect(
-      ["directories", "confirm", "timeoutMs", "toolsets"].map((key) => command.given.sources[key]),
+      ["directories", "confirm", "timeoutMs", "toolsets"].map(
+        (key) => command.parsedOptions.sources[key],
+      ),
     ).toEqual(["argument", "environment", "default", "default"]);
   });
 

@@ -38,7 +38,7 @@ function carried(argv: readonly string[], env: Record<string, string> = {}) {
     env,
   });
   if (command.kind !== "print-config") throw new Error(JSON.stringify(command));
-  return carryOptions(all.server, all.table, command.given, "linux");
+  return carryOptions(all.server, all.table, command.parsedOptions, "linux");
 }
 
 describe("carryOptions", () => {

@@ -36,7 +36,7 @@ function facts(change: Partial<HelpFacts> = {}): HelpFacts {
     packageName: "@refmcp/server-filesystem",
     version: "1.2.3",
     description: "Reads, searches and changes files below the directories that you name.",
-    all: serverOptions({ name: "filesystem", options, directories: {}, toolsets }),
+    options: serverOptions({ name: "filesystem", options, directories: {}, toolsets }),
     toolsets,
     ...change,
   };

@@ -17,7 +17,7 @@ export interface ServerOptions<Table extends OptionTable> {
   readonly server: string;
   readonly table: OptionTable;
   /** Only for the type of the server's own options. */
-  readonly own: Table;
+  readonly ownTable: Table;
 }
 
 /**
@@ -35,7 +35,7 @@ export function serverOptions<Table extends OptionTable>(
   const clash = Object.keys(options).find((key) => key in before || key in after);
   if (clash !== undefined)
     throw new TypeError(`Option table of ${name}: ${clash} is already a common option.`);
-  return { server: name, table: { ...before, ...options, ...after }, own: options };
+  return { server: name, table: { ...before, ...options, ...after }, ownTable: options };
 }
 
 function directoryTable({
@@ -82,8 +82,8 @@ export function optionEntries(server: string, table: OptionTable): OptionEntry[]
     const flag = option.flag ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const automatic = variablePrefix(server) + flag.replaceAll(/[-.]/g, "_").toUpperCase();
     const variables = option.env === false ? [] : [automatic, ...(option.env ?? [])];
-    const plain = option.type === "enum" ? option.values.join("|") : VALUE_NAMES[option.type];
-    const name = option.valueName ?? plain;
+    const typeName = option.type === "enum" ? option.values.join("|") : VALUE_NAMES[option.type];
+    const name = option.valueName ?? typeName;
     const valueName = option.named === undefined || name.includes("=") ? name : `NAME=${name}`;
     return { key, option, flag, variables, valueName };
   });
@@ -170,11 +170,11 @@ export function separator(option: Option, platform: NodeJS.Platform): string {
 }
 
 /** The items of a list. */
-export function items(text: string, between: string): string[] {
+export function items(text: string, delimiter: string): string[] {
   // A path may begin or end with a space.
-  const trims = between === "," || between === "\n";
+  const trims = delimiter === "," || delimiter === "\n";
   return text
-    .split(between)
+    .split(delimiter)
     .map((item) => (trims ? item.trim() : item))
     .filter((item) => item !== "");
 }
@@ -196,9 +196,9 @@ function readScalar(option: Option, text: string, pathContext: PathContext): Sca
     }
     case "enum": {
       if (option.values.includes(text)) return text;
-      const near = suggestion(text, option.values);
+      const hint = suggestion(text, option.values);
       throw new BadValue(
-        `takes one of ${option.values.join(", ")}${near === "" ? "" : `.${near}`}`,
+        `takes one of ${option.values.join(", ")}${hint === "" ? "" : `.${hint}`}`,
       );
     }
     case "url":

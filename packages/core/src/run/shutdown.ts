@@ -44,20 +44,20 @@ export function installShutdown({
   readonly killAfterMs?: number;
 }) {
   const withinMs = (limits.withinMs ?? 2000) + transportMs;
-  let ending = false;
+  let isEnding = false;
 
   /** Starts the shutdown, unless it has begun. `since`: when it began, in milliseconds of `performance.now()`. */
   function begin(why: string, since = performance.now(), code = 0): void {
-    if (ending) return;
-    ending = true;
+    if (isEnding) return;
+    isEnding = true;
     process.exitCode = code;
     log.debug(`ending: ${why}`);
     killAfter((limits.killAfterMs ?? 5000) + transportMs);
-    const late = () => {
+    const onTimeout = () => {
       log.error(`closing takes longer than ${withinMs} ms; exiting now`);
       process.exit();
     };
-    setTimeout(late, Math.max(MIN_CLOSE_MS, withinMs - (performance.now() - since)));
+    setTimeout(onTimeout, Math.max(MIN_CLOSE_MS, withinMs - (performance.now() - since)));
     close(why)
       .catch((error: unknown) => log.error(`closing failed: ${inOneLine(error)}`))
       .finally(() => process.exit());
@@ -65,7 +65,7 @@ export function installShutdown({
 
   for (const signal of SIGNALS)
     process.on(signal, () => {
-      if (ending) process.exit();
+      if (isEnding) process.exit();
       begin(signal);
     });
   process.on("unhandledRejection", (reason) =>

@@ -30,9 +30,9 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
     noServer: true,
     maxPayload: limits.messageBytes,
     perMessageDeflate: false,
-    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    handleProtocols: (protocols) => (protocols.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
-  const open = new Map<WebSocket, Caller>();
+  const callers = new Map<WebSocket, Caller>();
 
   function serve(socket: WebSocket, connection: Duplex, principal: Principal): void {
     const { owner } = principal;
@@ -56,7 +56,7 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
       else if (json !== undefined && socket.readyState === socket.OPEN) socket.send(json);
     };
     const caller = new Caller({ principal, send });
-    open.set(socket, caller);
+    callers.set(socket, caller);
     socket.on("message", (data) => {
       count(-unfinished);
       engine.serve(String(data), caller, send);
@@ -68,7 +68,7 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
     });
     socket.on("close", () => {
       count(-unfinished);
-      open.delete(socket);
+      callers.delete(socket);
       void engine.close(caller, null);
     });
   }
@@ -80,13 +80,13 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
 
   return {
     get count() {
-      return open.size;
+      return callers.size;
     },
 
     /** Takes over a connection whose host, origin and caller are checked, or returns an error response. */
     upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal) {
-      const offered = node.headers["sec-websocket-protocol"] ?? "";
-      if (!offered.split(",").some((name) => name.trim() === SUBPROTOCOL))
+      const protocolHeader = node.headers["sec-websocket-protocol"] ?? "";
+      if (!protocolHeader.split(",").some((name) => name.trim() === SUBPROTOCOL))
         return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
       if (socket.destroyed) return undefined;
       if (!slots.take(principal.owner))
@@ -98,8 +98,8 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
     },
 
     async close(): Promise<void> {
-      await Promise.all([...open.values()].map((caller) => engine.close(caller)));
-      for (const socket of open.keys()) end(socket, GOING_AWAY, "The server is shutting down.");
+      await Promise.all([...callers.values()].map((caller) => engine.close(caller)));
+      for (const socket of callers.keys()) end(socket, GOING_AWAY, "The server is shutting down.");
       server.close();
     },
   };

@@ -39,25 +39,25 @@ export async function readBody(
       done?.(result);
       done = undefined;
     };
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       size += chunk.length;
       load.bytes.count(chunk.length, owner);
       chunks.push(chunk);
       const isTooLarge = size > maxBytes;
       if (!isTooLarge && load.hasRoomForBytes(size, owner, 0)) return;
-      node.off("data", take);
+      node.off("data", onData);
       node.pause();
       const busy = "Too many large messages at once; retry later.";
       end(isTooLarge ? tooLarge : refuse(503, busy, { "retry-after": "1" }));
     };
-    node.on("data", take);
+    node.on("data", onData);
     node.once("end", () => end(Buffer.concat(chunks)));
     node.once("error", () => end(undefined));
     reply.whenClosed(() => end(undefined));
   });
   if (bytes === undefined || "status" in bytes) return bytes;
   if (!isUtf8(bytes)) return errorAnswer(400, parseError("The body is not valid UTF-8."));
-  const parsed = parseMessage(bytes.toString("utf8"));
-  if ("error" in parsed) return errorAnswer(400, parsed.error);
-  return { value: parsed.value, bytes: bytes.length };
+  const message = parseMessage(bytes.toString("utf8"));
+  if ("error" in message) return errorAnswer(400, message.error);
+  return { value: message.value, bytes: bytes.length };
 }

@@ -56,8 +56,8 @@ export function answerRaw(socket: Duplex, answer: Answer, request: IncomingHttpH
   const { status, headers = {} } = answer;
   const body = bodyOf(answer, request);
   const length = Buffer.byteLength(body);
-  const all = { ...headers, "content-length": length, connection: "close" };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const allHeaders = { ...headers, "content-length": length, connection: "close" };
+  const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`;
   if (socket.writable) socket.end(text, () => socket.destroy());
   else socket.destroy();
@@ -78,8 +78,9 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   const { path } = address;
   // A pipe of Windows disappears with its process.
   const isFile = process.platform !== "win32";
-  const found = isFile ? await lstat(path).catch(() => undefined) : undefined;
-  if (found?.isSocket() === true && (await isDeserted(path))) await rm(path, { force: true });
+  const existingStat = isFile ? await lstat(path).catch(() => undefined) : undefined;
+  if (existingStat?.isSocket() === true && (await isDeserted(path)))
+    await rm(path, { force: true });
   // The socket is created within this call, so its mode is 0600 from the start.
   const mask = process.umask(0o177);
   server.listen({ path, backlog: BACKLOG });

@@ -20,17 +20,17 @@ const issuerMetadata = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol
  * when the first token arrives. The token is checked and discarded, never passed on.
  */
 export function createTokenVerifier(issuer: URL, audience: URL) {
-  let trusting: ReturnType<typeof discover> | undefined;
+  let issuerPromise: ReturnType<typeof discover> | undefined;
   const find = sparing(() => discover(issuer));
   return async (token: string) => {
-    trusting ??= find().catch((error: unknown) => {
-      trusting = undefined;
+    issuerPromise ??= find().catch((error: unknown) => {
+      issuerPromise = undefined;
       throw error;
     });
-    const trusted = await trusting;
+    const issuerKeys = await issuerPromise;
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, trusted.keys, {
-        issuer: trusted.issuer,
+      const { payload, protectedHeader } = await jwtVerify(token, issuerKeys.keys, {
+        issuer: issuerKeys.issuer,
         audience: [...new Set([urlText(audience), audience.href])],
         algorithms: ALGORITHMS,
         clockTolerance: CLOCK_TOLERANCE_S,

@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
-import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createService } from "../../../test/fixtures/engine-service.ts";
 import { call, initialize, request } from "../../../test/fixtures/messages.ts";
@@ -53,7 +53,7 @@ describe("a client that stops reading", () => {
       for (let turn = 0; turn < 20_000; turn++) call.reportProgress(turn, undefined, text);
       for (let turn = 0; turn < 20_000; turn++) call.log("info", text);
       for (let turn = 0; turn < 20_000; turn++)
-        for (const listener of listeners) listener.changed(`demo:${turn % 10}:${text}`);
+        for (const listener of listeners) listener.resourceChanged(`demo:${turn % 10}:${text}`);
       isFlooded = true;
       return {};
     };

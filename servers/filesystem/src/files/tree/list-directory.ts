@@ -57,7 +57,7 @@ export async function listDirectory(
       throw failure("unreadable", `The system denied permission to read ${path}.`);
     }
     for (const { name, type } of entries) {
-      if (slices.due()) await slices.rest();
+      if (slices.isDue()) await slices.yieldToOthers();
       // All sizes are needed to sort by them, and for the total on the first page.
       const isSized = sort !== "name" || isSummed;
       const stat = isSized ? statOf(directory.entry(name)) : undefined;
