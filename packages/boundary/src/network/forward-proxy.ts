@@ -2,8 +2,8 @@ import { once } from "node:events";
 import {
   Agent,
   createServer,
+  request as httpRequest,
   type IncomingMessage,
-  request,
   type Server,
   type ServerResponse,
 } from "node:http";
@@ -89,11 +89,8 @@ export class ForwardProxy {
       );
       return undefined;
     };
-    server.on("request", (clientRequest, answer) => this.#forward(clientRequest, answer));
-    server.on(
-      "connect",
-      (clientRequest, socket, head) => void this.#tunnel(clientRequest, socket, head),
-    );
+    server.on("request", (request, answer) => this.#forward(request, answer));
+    server.on("connect", (request, socket, head) => void this.#tunnel(request, socket, head));
     server.on("upgrade", (_incoming, socket) => socket.destroy());
     server.on("clientError", (_error, socket) => socket.destroy());
     server.on("connection", (socket) => this.#keep(socket));
@@ -154,47 +151,45 @@ export class ForwardProxy {
   }
 
   /** A plain http request in absolute form (RFC 9112, 3.2.2). */
-  #forward(clientRequest: IncomingMessage, clientResponse: ServerResponse): void {
-    const url = URL.canParse(clientRequest.url ?? "")
-      ? new URL(clientRequest.url ?? "")
-      : undefined;
+  #forward(request: IncomingMessage, response: ServerResponse): void {
+    const url = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : undefined;
     if (url === undefined || url.protocol !== "http:") {
-      clientResponse.destroy();
+      response.destroy();
       return;
     }
-    const upstreamRequest = request({
+    const upstream = httpRequest({
       agent: this.#agent,
       host: withoutBrackets(url.hostname),
       port: url.port === "" ? 80 : Number(url.port),
-      method: clientRequest.method,
+      method: request.method,
       path: url.pathname + url.search,
-      headers: endToEndHeaders(clientRequest.rawHeaders),
+      headers: endToEndHeaders(request.rawHeaders),
       setHost: false,
       insecureHTTPParser: false,
       maxHeaderSize: 262_144,
     });
-    upstreamRequest.on("response", (upstreamResponse) => {
-      clientResponse.writeHead(
-        upstreamResponse.statusCode ?? 502,
-        upstreamResponse.statusMessage,
-        endToEndHeaders(upstreamResponse.rawHeaders),
+    upstream.on("response", (reply) => {
+      response.writeHead(
+        reply.statusCode ?? 502,
+        reply.statusMessage,
+        endToEndHeaders(reply.rawHeaders),
       );
-      upstreamResponse.pipe(clientResponse);
-      upstreamResponse.on("error", () => clientResponse.destroy());
+      reply.pipe(response);
+      reply.on("error", () => response.destroy());
     });
     // As without a proxy, the page sees a closed connection.
-    upstreamRequest.on("error", () => clientResponse.destroy());
-    clientResponse.on("close", () => upstreamRequest.destroy());
-    clientRequest.on("error", () => upstreamRequest.destroy());
-    clientRequest.pipe(upstreamRequest);
+    upstream.on("error", () => response.destroy());
+    response.on("close", () => upstream.destroy());
+    request.on("error", () => upstream.destroy());
+    request.pipe(upstream);
   }
 
   /** A tunnel for https and WebSockets (RFC 9110, 9.3.6). */
-  async #tunnel(clientRequest: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const url = URL.canParse(`http://${clientRequest.url}`)
-      ? new URL(`http://${clientRequest.url}`)
+  async #tunnel(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = URL.canParse(`http://${request.url}`)
+      ? new URL(`http://${request.url}`)
       : undefined;
-    const port = /:(\d{1,5})$/.exec(clientRequest.url ?? "")?.[1];
+    const port = /:(\d{1,5})$/.exec(request.url ?? "")?.[1];
     try {
       if (url === undefined || port === undefined) throw new Error("no host and port");
       const target = await this.#connect(withoutBrackets(url.hostname), Number(port));

@@ -94,9 +94,8 @@ export class HttpClient {
     let next = guard.check(url);
     const slowText = `did not finish within ${budgets.totalMs / 1000} s.`;
     const hint = "Try again later, or ask the user to raise --timeout.";
-    const createTimeoutError = () =>
-      new ToolError("timeout", `${shortUrl(next)} ${slowText}`, { hint });
-    const deadline = startDeadline(budgets.totalMs, signal, createTimeoutError);
+    const timeout = () => new ToolError("timeout", `${shortUrl(next)} ${slowText}`, { hint });
+    const deadline = startDeadline(budgets.totalMs, signal, timeout);
     try {
       for (;;) {
         await this.#checkBeforeProxy(next, deadline.signal);
@@ -167,9 +166,9 @@ export class HttpClient {
     const { budgets, headersFor } = this.#options;
     const { request } = await undici();
     const slow = `${shortUrl(url)} sent no headers within ${budgets.headersMs / 1000} s.`;
-    const createTimeoutError = () => new ToolError("timeout", slow);
+    const timeout = () => new ToolError("timeout", slow);
     this.#dispatcher ??= this.#createDispatcher();
-    const deadline = startDeadline(budgets.headersMs, signal, createTimeoutError);
+    const deadline = startDeadline(budgets.headersMs, signal, timeout);
     try {
       const response = await request(url, {
         dispatcher: await this.#dispatcher,
@@ -202,12 +201,11 @@ export class HttpClient {
 
 /** Resolves a name to addresses that the guard has checked, so that no connection can go to another (DNS rebinding). */
 function guardedLookup(guard: UrlGuard, port: number): LookupFunction {
-  return (host, { all: wantsAll }, done) => {
+  return (host, { all }, done) => {
     guard.place(host, port).then(
-      ({ addresses: [first, ...otherAddresses] }) => {
+      ({ addresses: [first, ...rest] }) => {
         // Node.js requests a single address with --no-network-family-autoselection.
-        if (first === undefined || wantsAll === true)
-          done(null, first ? [first, ...otherAddresses] : []);
+        if (first === undefined || all === true) done(null, first ? [first, ...rest] : []);
         else done(null, first.address, first.family);
       },
       (error: Error) => done(error, []),

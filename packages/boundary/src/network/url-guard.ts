@@ -78,11 +78,7 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
   function checkName(host: string, port: number): string {
     const name = plainHost(host);
     if (denyRules.some((rule) => rule.names(name, port)))
-      throw blockedError(
-        name,
-        "is denied by --deny-host",
-        "Ask the user whether it should be allowed.",
-      );
+      throw blocked(name, "is denied by --deny-host", "Ask the user whether it should be allowed.");
     if (allowRules.some((rule) => rule.names(name, port))) return name;
     if (isIP(name) !== 0) checkAddress(name, name, port);
     else {
@@ -95,7 +91,7 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
   function checkAddress(address: string, name: string, port: number): void {
     const why = `has the address ${address}, which is denied by --deny-host`;
     if (denyRules.some((rule) => rule.covers(address, port)))
-      throw blockedError(name, why, "Ask the user about it.");
+      throw blocked(name, why, "Ask the user about it.");
     if (allowRules.some((rule) => rule.names(name, port) || rule.covers(address, port))) return;
     const reserve = reserveOf(address);
     if (reserve !== undefined && !permits(reserve)) throw reservedError(name, reserve, address);
@@ -194,24 +190,18 @@ export function parseHostRule(text: string): HostRule {
   const host = wholeIsIp6 ? rule : (bracketed ?? plain);
   if (host === undefined || host === "") throw unreadable;
   const port = wholeIsIp6 || portText === undefined ? undefined : Number(portText);
-  const fits = (requestedPort: number): boolean => port === undefined || port === requestedPort;
+  const fits = (at: number): boolean => port === undefined || port === at;
   if (host.startsWith("*.")) {
     const suffix = plainHost(host.slice(1));
-    return {
-      names: (name, requestedPort) => fits(requestedPort) && name.endsWith(suffix),
-      covers: () => false,
-    };
+    return { names: (name, at) => fits(at) && name.endsWith(suffix), covers: () => false };
   }
   const name = plainHost(host);
   if (name === "") throw unreadable;
   if (isIP(name) === 0)
-    return {
-      names: (requestedHost, at) => fits(at) && requestedHost === name,
-      covers: () => false,
-    };
+    return { names: (target, at) => fits(at) && target === name, covers: () => false };
   const network = `${name}/${isIP(name) === 4 ? 32 : 128}`;
   return {
-    names: (requestedHost, at) => fits(at) && isInNetwork(requestedHost, network),
+    names: (target, at) => fits(at) && isInNetwork(target, network),
     covers: (address, at) => fits(at) && isInNetwork(address, network),
   };
 }
@@ -282,10 +272,10 @@ function unlessAborted<Value>(
 function reservedError(name: string, reserve: Reserve, address = name): ToolError {
   const reason = address === name ? `is ${reserve}` : `resolves to ${address}, ${reserve}`;
   const hint = `To allow it, the user can start the server with --allow-host ${oneLine(name)}.`;
-  return blockedError(name, reason, hint);
+  return blocked(name, reason, hint);
 }
 
-function blockedError(name: string, why: string, hint: string): ToolError {
+function blocked(name: string, why: string, hint: string): ToolError {
   return new ToolError("denied", `The host ${quoteHost(name)} ${why}, and is blocked.`, { hint });
 }
 

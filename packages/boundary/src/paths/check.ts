@@ -14,10 +14,10 @@ export function innermost(
   directories: readonly AllowedDirectory[],
   realPath: string,
 ): AllowedDirectory | undefined {
-  const containing = directories.filter((directory) =>
+  const parents = directories.filter((directory) =>
     isInsideByAnyName(realPath, directory.realPath),
   );
-  return containing.sort((a, b) => b.realPath.length - a.realPath.length)[0];
+  return parents.sort((a, b) => b.realPath.length - a.realPath.length)[0];
 }
 
 /** The innermost allowed directory around an absolute real path; checks the directories again before it returns undefined. */
@@ -38,9 +38,7 @@ const isAvailable = ({ unavailable }: AllowedDirectory): boolean => unavailable 
 /** The allowed directories that a path is in by its text, under the names that the user gave them or their real ones. */
 function directoriesByText(path: string, allowed: AllowedDirectories): AllowedDirectory[] {
   const directories = allowed.directories();
-  return directories.filter(
-    (directory) => within(path, directory.path) || within(path, directory.realPath),
-  );
+  return directories.filter((root) => within(path, root.path) || within(path, root.realPath));
 }
 
 /** The error for `path` if the only allowed directory around it, by its text, cannot be used now. */
@@ -48,9 +46,9 @@ export function unavailableAround(
   path: string,
   allowed: AllowedDirectories,
 ): ToolError | undefined {
-  const containing = directoriesByText(path, allowed);
-  const [first] = containing;
-  if (first === undefined || containing.some(isAvailable)) return undefined;
+  const parents = directoriesByText(path, allowed);
+  const [first] = parents;
+  if (first === undefined || parents.some(isAvailable)) return undefined;
   const detail = `${quote(first.path)} (${first.source}) ${first.unavailable}`;
   return pathError("directory_unavailable", path, { detail });
 }
@@ -104,10 +102,8 @@ export function fileSystemKind(path: string): FileSystemKind {
  * @throws ToolError `invalid`, `denied` (outside), `unavailable` (the allowed directory does not exist)
  */
 export async function locate(text: string, allowed: AllowedDirectories): Promise<string> {
-  const parsedPath = parsePath(text, { platform: process.platform, home: homedir });
-  const path = parsedPath.absolute
-    ? parsedPath.path
-    : await belowDirectories(parsedPath.path, allowed);
+  const location = parsePath(text, { platform: process.platform, home: homedir });
+  const path = location.absolute ? location.path : await belowDirectories(location.path, allowed);
   if (path === undefined) throw outsideError(text, allowed);
   const isWrittenInside = () => directoriesByText(path, allowed).some(isAvailable);
   if (!isWrittenInside()) allowed.refresh?.();

@@ -165,13 +165,11 @@ export function withRoots(
   const ignored: AllowedDirectory[] = [];
   for (const root of roots) {
     const container = innermost(configured, root.realPath);
-    const contained = configured.filter((directory) =>
-      isInsideByAnyName(directory.realPath, root.realPath),
-    );
+    const inner = configured.filter(({ realPath }) => isInsideByAnyName(realPath, root.realPath));
     const counts = container !== undefined || (replaces && !isFileSystemRoot(root.realPath));
     if (counts) directories.push({ ...root, writable: container?.writable ?? true });
-    if (!counts && (replaces || contained.length === 0)) ignored.push(root);
-    else directories.push(...contained.filter(({ writable }) => !replaces || !writable));
+    if (!counts && (replaces || inner.length === 0)) ignored.push(root);
+    else directories.push(...inner.filter(({ writable }) => !replaces || !writable));
   }
   return { directories: distinct(directories), ignored };
 }
@@ -180,11 +178,8 @@ export function withRoots(
 function distinct(directories: readonly AllowedDirectory[]): AllowedDirectory[] {
   const byRealPath = new Map<string, AllowedDirectory>();
   for (const directory of directories) {
-    const previous = byRealPath.get(directory.realPath) ?? directory;
-    byRealPath.set(previous.realPath, {
-      ...previous,
-      writable: previous.writable && directory.writable,
-    });
+    const old = byRealPath.get(directory.realPath) ?? directory;
+    byRealPath.set(old.realPath, { ...old, writable: old.writable && directory.writable });
   }
   return [...byRealPath.values()];
 }

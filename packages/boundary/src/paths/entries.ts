@@ -82,11 +82,7 @@ function requireWritable({ parent, name, path }: GuardedPlace, { allowed }: Guar
   if (allowed.hidden?.paths.some((hiddenPath) => isInside(hiddenPath, real)))
     throw pathError("hidden", path);
   for (const directory of allowed.directories())
-    if (
-      [directory.path, directory.realPath].some((directoryPath) =>
-        containsByAnyName(real, directoryPath),
-      )
-    )
+    if ([directory.path, directory.realPath].some((root) => containsByAnyName(real, root)))
       throw pathError("allowed_directory", path, { detail: quote(directory.path) });
 }
 

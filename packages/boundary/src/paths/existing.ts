@@ -32,7 +32,7 @@ export async function existingPart(path: string): Promise<ExistingPart> {
         : await readlink(join(real, next)).catch(() => undefined);
     if (target === undefined && !missing.includes("..")) {
       const existingText = links === 0 ? missing.reduce((part) => dirname(part), path) : real;
-      return { real, missing, existingText: existingText };
+      return { real, missing, existingText };
     }
     // Not normalized if it is a link: `..` after it is the parent of the link's target.
     at =

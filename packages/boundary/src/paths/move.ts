@@ -119,18 +119,13 @@ export function temporaryName(extension = "tmp"): string {
 /**
  * Moves an entry of our own directory to a place on the same file system, which must be free.
  *
- * @param expectedStat the file that is there; it must be unchanged, and is replaced
+ * @param stat the file that is there; it must be unchanged, and is replaced
  * @throws ToolError `conflict`; the operating system's error
  */
-export async function moveInto(
-  entry: string,
-  target: GuardedPlace,
-  expectedStat?: Stats,
-): Promise<void> {
+export async function moveInto(entry: string, target: GuardedPlace, stat?: Stats): Promise<void> {
   const { parent, path } = target;
   await parent.verify();
-  if (expectedStat !== undefined)
-    await whileHeld(path, () => replaceUnchanged(entry, target, expectedStat));
+  if (stat !== undefined) await whileHeld(path, () => replaceUnchanged(entry, target, stat));
   else await renameFree({ entry, path }, lstatSync(entry, { bigint: true }), target);
   await parent.verify();
 }
@@ -139,14 +134,10 @@ export async function moveInto(
  * Nothing else in this process runs between these calls, so what was checked is what is replaced. The size and time
  * count too: another program may have written into the file, or a new file may have got the inode of a replaced one.
  */
-export function replaceUnchanged(
-  entry: string,
-  { entry: to, path }: GuardedPlace,
-  expectedStat: Stats,
-) {
+export function replaceUnchanged(entry: string, { entry: to, path }: GuardedPlace, stat: Stats) {
   const now = lstatSync(to, { throwIfNoEntry: false });
-  const isOld = now?.ino === expectedStat.ino && now.dev === expectedStat.dev;
-  if (!isOld || now.size !== expectedStat.size || now.mtimeMs !== expectedStat.mtimeMs)
+  const isOld = now?.ino === stat.ino && now.dev === stat.dev;
+  if (!isOld || now.size !== stat.size || now.mtimeMs !== stat.mtimeMs)
     throw pathError("changed_meanwhile", path);
   renameSync(entry, to);
 }

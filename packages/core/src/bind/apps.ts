@@ -94,7 +94,7 @@ export class Apps {
   }
 
   /** The answer to `tools/list` for a client that shows views. */
-  toolsWithViews(tools: readonly ListedTool[], { client }: ClientRequest): ListedTool[] {
+  withViews(tools: readonly ListedTool[], { client }: ClientRequest): ListedTool[] {
     const list = tools.map((tool): ListedTool => {
       const facts = this.#runtime.tool(tool.name);
       const view = facts && this.viewOf(facts, client.capabilities);
@@ -138,13 +138,8 @@ export class Apps {
     const own = [...this.#pendingCalls].filter(([, waiting]) => waiting.caller === caller);
     if (own.length >= MAX_WAITING) this.#pendingCalls.delete(own[0]?.[0] ?? "");
     const token = crypto().randomBytes(24).toString("base64url");
-    this.#pendingCalls.set(token, {
-      tool,
-      args: args,
-      confirmedKeys: confirmedKeys,
-      caller,
-      until: Date.now() + WAITING_MS,
-    });
+    const until = Date.now() + WAITING_MS;
+    this.#pendingCalls.set(token, { tool, args, confirmedKeys, caller, until });
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     const button = { action: shortened(action, 60), tool: this.tool.name };
     return {

@@ -123,10 +123,8 @@ export class Questions {
 
   /** The result that asks the open questions and carries what was already answered. */
   inputRequired(): InputRequired {
-    const state = {
-      subject: digest(this.#subject()),
-      answers: Object.fromEntries(this.#usedAnswers),
-    };
+    const answers = Object.fromEntries(this.#usedAnswers);
+    const state = { subject: digest(this.#subject()), answers };
     if (JSON.stringify(state).length > MAX_STATE_CHARS)
       throw new ToolError("too_large", "The user's answers are too long to keep.");
     return new InputRequired(Object.fromEntries(this.#openQuestions ?? []), this.#sign(state));
@@ -284,16 +282,14 @@ export class Questions {
   /** The state. @throws ProtocolError -32602 for one that this server did not issue for this caller, or too long ago. */
   #verify(text: string): Record<string, unknown> {
     const [body = "", mac = ""] = text.split(".", 2);
-    const receivedMac = Buffer.from(mac, "base64url");
-    const expectedMac = this.#signature(body);
-    const isAuthentic =
-      receivedMac.length === expectedMac.length &&
-      crypto().timingSafeEqual(receivedMac, expectedMac);
-    const [expires, state]: [number, Record<string, unknown>] = isAuthentic
+    const actual = Buffer.from(mac, "base64url");
+    const expected = this.#signature(body);
+    const isOurs = actual.length === expected.length && crypto().timingSafeEqual(actual, expected);
+    const [expires, state]: [number, Record<string, unknown>] = isOurs
       ? JSON.parse(Buffer.from(body, "base64url").toString("utf8"))
       : [0, {}];
     if (Date.now() <= expires) return state;
-    const why = isAuthentic
+    const why = isOurs
       ? "has expired."
       : "was changed, belongs to another request or caller, or was issued by another process: copies of a server accept each other's with the same --http-state-key-env.";
     const message = `The requestState ${why} Send the request again without it.`;

@@ -53,9 +53,7 @@ export function serviceOf<Context>(
       (request) => {
         refuseCursor(request.params.cursor);
         const { client, revision } = request;
-        const list = apps.hasViewsFor(client.capabilities)
-          ? apps.toolsWithViews(tools, request)
-          : tools;
+        const list = apps.hasViewsFor(client.capabilities) ? apps.withViews(tools, request) : tools;
         // Clients of 2025-11-25 decide themselves whether to make a call a task.
         const execution = { taskSupport: "optional" as const };
         return {
@@ -184,9 +182,8 @@ async function complete<Context>(
           completer(value, context, otherArguments, call),
         );
   const values = suggestions.slice(0, MAX_COMPLETIONS);
-  return {
-    completion: { values, total: suggestions.length, hasMore: suggestions.length > values.length },
-  };
+  const { length: total } = suggestions;
+  return { completion: { values, total, hasMore: total > values.length } };
 }
 
 async function getPrompt<Context>(

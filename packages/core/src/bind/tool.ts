@@ -51,7 +51,7 @@ export function callTool<Context>(
 ): Promise<CallToolResult | InputRequired> {
   const { arguments: argumentsParam } = request.params;
   const args = withListedNames(outline, isObject(argumentsParam) ? argumentsParam : {});
-  return runTool(runtime, { tool: outline, args: args, confirmedKeys: NONE }, request, apps);
+  return runTool(runtime, { tool: outline, args, confirmedKeys: NONE }, request, apps);
 }
 
 /** Runs the call that the user confirmed in a view (MCP Apps), or reports that they declined. */
@@ -130,13 +130,13 @@ export function parseArguments<Input extends z.ZodObject>(
   const valid = input.safeParse(args);
   if (valid.success && !hasProto) return valid.data;
   /** The names that an object with unknown ones may have. */
-  const allowedKeys = new Map<readonly string[], readonly string[]>();
+  const expected = new Map<readonly string[], readonly string[]>();
   const parse = (values: typeof args) =>
     input.safeParse(values, {
       reportInput: true,
       error(issue) {
         if (issue.code === "unrecognized_keys")
-          allowedKeys.set(issue.keys, Object.keys(Object(issue.inst?._zod.def).shape ?? {}));
+          expected.set(issue.keys, Object.keys(Object(issue.inst?._zod.def).shape ?? {}));
         return undefined;
       },
     });
@@ -152,7 +152,7 @@ export function parseArguments<Input extends z.ZodObject>(
   if (result.success && !hasProto) return result.data;
   const problems = (result.error?.issues ?? []).flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => () => unknownArgument(key, issue.path, allowedKeys.get(issue.keys)))
+      ? issue.keys.map((key) => () => unknownArgument(key, issue.path, expected.get(issue.keys)))
       : [() => describeIssue(issue)],
   );
   if (hasProto) problems.unshift(() => unknownArgument("__proto__", [], Object.keys(input.shape)));
@@ -164,13 +164,12 @@ export function parseArguments<Input extends z.ZodObject>(
 function unknownArgument(
   key: string,
   path: readonly PropertyKey[],
-  allowedKeys: readonly string[] = [],
+  keys: readonly string[] = [],
 ): string {
-  const what = `unknown argument ${showValue(key)}.${suggestion(key, allowedKeys)}`;
+  const what = `unknown argument ${showValue(key)}.${suggestion(key, keys)}`;
   if (path.length > 0) return `${placeOf(path)}: ${what}`;
-  const argumentList =
-    allowedKeys.length === 0 ? "It takes no arguments." : `Expected: ${allowedKeys.join(", ")}.`;
-  return `${what} ${argumentList}`;
+  const rule = keys.length === 0 ? "It takes no arguments." : `Expected: ${keys.join(", ")}.`;
+  return `${what} ${rule}`;
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {

@@ -195,17 +195,7 @@ export class Engine {
       caller.running -= 1;
       if (!isSubscription) caller.unanswered -= 1;
     };
-    const parts = {
-      service,
-      load,
-      caller,
-      client,
-      revision,
-      send,
-      bytes,
-      handler,
-      onSettled,
-    };
+    const parts = { service, load, caller, client, revision, send, bytes, handler, onSettled };
     const request = new ClientRequest(message, parts);
     this.#running.set(key, request);
     caller.running += 1;
@@ -302,10 +292,8 @@ export class Engine {
     const { identity, icons, instructions } = this.service;
     const revision = agreedRevision(params.protocolVersion);
     // Old versions of Cursor declare booleans.
-    const capabilities = Object.entries(Object(params.capabilities)).filter(([, can]) =>
-      isObject(can),
-    );
-    const clientCapabilities = Object.fromEntries(capabilities);
+    const objects = Object.entries(Object(params.capabilities)).filter(([, can]) => isObject(can));
+    const clientCapabilities = Object.fromEntries(objects);
     const own = { ...this.service.capabilities("legacy", clientCapabilities) };
     if (caller.send === undefined) {
       // Nothing can be sent to the client later.

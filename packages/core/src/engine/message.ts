@@ -81,7 +81,7 @@ function readParams({ params = null }: JsonObject): { params?: Params } | RpcErr
 /** How deep the members of `params` that the protocol defines are nested. */
 const MAX_PARAM_DEPTH = 4;
 /** Values that belong to tools, prompts and questions, in which null may mean something. */
-const UNCHECKED_KEYS: ReadonlySet<string> = new Set(["arguments", "inputResponses"]);
+const UNCHECKED: ReadonlySet<string> = new Set(["arguments", "inputResponses"]);
 
 /**
  * Removes members that are null, since many JSON libraries write an absent member as null. A version that is null stays:
@@ -91,8 +91,7 @@ function dropNulls(value: JsonObject, depth: number): void {
   for (const key of Object.keys(value)) {
     const member = value[key];
     if (member === null && key !== META.version) delete value[key];
-    else if (depth > 0 && !UNCHECKED_KEYS.has(key) && isObject(member))
-      dropNulls(member, depth - 1);
+    else if (depth > 0 && !UNCHECKED.has(key) && isObject(member)) dropNulls(member, depth - 1);
   }
 }
 

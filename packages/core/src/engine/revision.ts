@@ -196,10 +196,8 @@ function decodeHeader(value = ""): string | undefined {
  */
 export function sessionProblem({ revision }: Dialogue, { version }: HttpFacts) {
   if (version === undefined || eraOf(version) === "legacy") return undefined;
-  const expectedVersions = revision?.version ?? LEGACY_VERSIONS.join(", ");
-  return invalidRequest(
-    `The MCP-Protocol-Version header is ${show(version)}, expected ${expectedVersions}.`,
-  );
+  const valid = revision?.version ?? LEGACY_VERSIONS.join(", ");
+  return invalidRequest(`The MCP-Protocol-Version header is ${show(version)}, expected ${valid}.`);
 }
 
 /** The revision of a session, or that of a client without one, which its header names. */

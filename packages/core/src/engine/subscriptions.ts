@@ -26,7 +26,7 @@ interface Stream {
   readonly watchedUris: string[];
 }
 
-const UPDATED_METHOD = "notifications/resources/updated";
+const UPDATED = "notifications/resources/updated";
 
 /**
  * The subscriptions of all callers: which resources are watched for whom, and the streams of `subscriptions/listen`. The
@@ -46,7 +46,7 @@ export class Subscriptions {
   /** Subscribes the caller of a request. */
   async subscribe(uri: string, request: ClientRequest): Promise<void> {
     const { caller } = request;
-    const text = notificationText(UPDATED_METHOD, { uri });
+    const text = notificationText(UPDATED, { uri });
     await this.#watch(uri, caller, request, () => caller.send?.(text, "notification"));
   }
 
@@ -128,8 +128,7 @@ export class Subscriptions {
     const failures: string[] = [];
     const uris: string[] = can?.subscribe === true ? resourceSubscriptions.map(asUri) : [];
     for (const uri of new Set(uris)) {
-      const onUpdate = () =>
-        stream.grants !== undefined && notify(request, UPDATED_METHOD, { uri });
+      const onUpdate = () => stream.grants !== undefined && notify(request, UPDATED, { uri });
       try {
         await this.#watch(uri, request, request, onUpdate);
         stream.watchedUris.push(uri);

@@ -111,19 +111,15 @@ class Task implements TaskWork {
       this.#openQuestions.set(`${this.#rounds}-${key}`, key);
     }
     this.#change({ status: "input_required", inputRequests: questionsByClientKey });
-    const timeoutError = internalError(
-      `The client did not answer within ${ANSWER_MS / 60_000} minutes.`,
-    );
-    this.#answerTimer = setTimeout(() => this.end(timeoutError), ANSWER_MS);
+    const error = internalError(`The client did not answer within ${ANSWER_MS / 60_000} minutes.`);
+    this.#answerTimer = setTimeout(() => this.end(error), ANSWER_MS);
   }
 
   /** Takes the client's answers (`tasks/update`). With the last one, the call runs again. */
   update(responses: Readonly<Record<string, unknown>>): void {
-    const newAnswers = Object.entries(responses).filter(([clientKey]) =>
-      this.#openQuestions.has(clientKey),
-    );
-    if (newAnswers.length === 0 || this.isFinished) return;
-    for (const [clientKey, answer] of newAnswers) {
+    const answers = Object.entries(responses).filter(([key]) => this.#openQuestions.has(key));
+    if (answers.length === 0 || this.isFinished) return;
+    for (const [clientKey, answer] of answers) {
       this.#answers[this.#openQuestions.get(clientKey) ?? ""] = answer;
       this.#openQuestions.delete(clientKey);
     }
@@ -208,11 +204,8 @@ export class Tasks {
     const task = new Task(request, scope, this.#options.limitMs);
     this.#tasks.set(task.id, task);
     void task.whenFinished.then(() => this.#keep(task));
-    const description = task.describe(era);
-    request.becomeTask(
-      task,
-      era === "legacy" ? { task: description } : { ...description, resultType: "task" },
-    );
+    const state = task.describe(era);
+    request.becomeTask(task, era === "legacy" ? { task: state } : { ...state, resultType: "task" });
     return true;
   }
 

@@ -130,21 +130,11 @@ export function parseCommandLine<Table extends OptionTable>(
   const parsedOptions = parseOptions(allOptions.server, allOptions.table, invocation);
   if (!parsedOptions.ok) return { kind: "error", message: parsedOptions.message };
   // Defaults for what a table lacks, so that the options of all servers have the same shape.
-  const defaults = {
-    directories: [],
-    clientRoots: "off",
-    toolsets: [],
-    tools: [],
-    excludeTools: [],
-  };
+  const empty = { directories: [], clientRoots: "off", toolsets: [], tools: [], excludeTools: [] };
   // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
-  const values: unknown = { ...defaults, ...parsedOptions.values };
+  const values: unknown = { ...empty, ...parsedOptions.values };
   const options = values as OptionValues<Table> & CommonOptionValues;
-  return {
-    kind: options.printConfig ? "print-config" : "serve",
-    options,
-    parsedOptions: parsedOptions,
-  };
+  return { kind: options.printConfig ? "print-config" : "serve", options, parsedOptions };
 }
 
 /** The commands for people and scripts, which run instead of serving a host. */
@@ -209,10 +199,9 @@ function readArguments(
     }
     const { value, inlineValue } = token;
     const entry = token.rawName.startsWith("--") ? byFlag.get(token.name) : undefined;
-    const negatedEntry = token.name.startsWith("no-") ? byFlag.get(token.name.slice(3)) : undefined;
+    const negated = token.name.startsWith("no-") ? byFlag.get(token.name.slice(3)) : undefined;
     if (entry?.option.type === "flag") add(entry, value ?? "true");
-    else if (negatedEntry?.option.type === "flag" && value === undefined)
-      add(negatedEntry, "false");
+    else if (negated?.option.type === "flag" && value === undefined) add(negated, "false");
     else if (entry === undefined) throw new BadOption(unknownOption(token.rawName, entries));
     else if (value === undefined || (inlineValue === false && /^-\D/.test(value)))
       throw new BadOption(
@@ -343,13 +332,11 @@ export function unknownNames(
   option: string,
   noun: string,
   names: readonly string[],
-  knownNames: readonly string[],
+  known: readonly string[],
   see: string,
 ): string | undefined {
   const sentences = names
-    .filter((name) => !knownNames.includes(name))
-    .map(
-      (name) => `Unknown ${noun} ${quoteValue(name)} in ${option}.${suggestion(name, knownNames)}`,
-    );
+    .filter((name) => !known.includes(name))
+    .map((name) => `Unknown ${noun} ${quoteValue(name)} in ${option}.${suggestion(name, known)}`);
   return sentences.length === 0 ? undefined : `${sentences.join(" ")} For all of them, see ${see}.`;
 }

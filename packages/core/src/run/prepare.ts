@@ -122,13 +122,8 @@ export async function prepare<Context, Table extends OptionTable>(
     }
     const { renderHelp } = await import("./help.ts");
     const isHttp = command.kind === "http-help";
-    const facts = {
-      ...server,
-      options: allOptions,
-      sections: program?.sections,
-      isHttp,
-      bin: await clonedFile(),
-    };
+    const [bin, sections] = [await clonedFile(), program?.sections];
+    const facts = { ...server, options: allOptions, sections, isHttp, bin };
     return print(renderHelp(facts, process.stdout.columns));
   }
   const { parsedOptions } = command;
@@ -152,23 +147,17 @@ export async function prepare<Context, Table extends OptionTable>(
   if (typeof runningService === "string") return refuse(runningService);
   if (command.kind === "print-config") {
     const { carryOptions, commonEntry, localCommand } = await import("./entry.ts");
-    const entryOptions = carryOptions(
-      allOptions.server,
-      allOptions.table,
-      parsedOptions,
-      process.platform,
-    );
+    const { server: ownName, table } = allOptions;
+    const entryOptions = carryOptions(ownName, table, parsedOptions, process.platform);
     const launch = localCommand(await ownFile());
     const { text, guidance } =
       program?.entry?.(entryOptions, parsedOptions, launch) ??
       commonEntry(server, entryOptions, launch);
-    const missingDirectories = options.directories.filter((directory) => !existsSync(directory));
-    const warnings = missingDirectories.map(
-      (directory) => `Warning: ${directory} does not exist.\n`,
-    );
+    const missing = options.directories.filter((directory) => !existsSync(directory));
+    const warnings = missing.map((directory) => `Warning: ${directory} does not exist.\n`);
     return print(text, warnings.join("") + guidance);
   }
-  return { kind: "run", runtime, runningService: runningService, http };
+  return { kind: "run", runtime, runningService, http };
 }
 
 async function lazily<Context, Table extends OptionTable>(
@@ -199,11 +188,9 @@ export async function runtimeOf<Context, Table extends OptionTable>(
     unknownNames("--tools", "tool", options.tools, known, "the command tools") ??
     unknownNames("--exclude-tools", "tool", options.excludeTools, known, "the command tools");
   if (mistake !== undefined) return mistake;
-  const { directories: directoryRules } = definition;
+  const { directories: rules } = definition;
   const allowlist = allowlistOf(
-    inShell && directoryRules !== undefined
-      ? { ...directoryRules, fallback: "working directory" }
-      : directoryRules,
+    inShell && rules !== undefined ? { ...rules, fallback: "working directory" } : rules,
     options,
     sources,
   );
@@ -211,7 +198,7 @@ export async function runtimeOf<Context, Table extends OptionTable>(
 }
 
 function allowlistOf(
-  directoryRules: Outline["directories"],
+  rules: Outline["directories"],
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
   sources: OptionsRead<OptionTable>["sources"],
 ): DirectoryAllowlist {
@@ -223,7 +210,7 @@ function allowlistOf(
       ? paths.map((path) => ({ path: String(path), source, writable }))
       : [];
   };
-  const { readOnly = "", fallback } = directoryRules ?? {};
+  const { readOnly = "", fallback } = rules ?? {};
   return new DirectoryAllowlist({
     configured: [...readConfigured("directories", true), ...readConfigured(readOnly, false)],
     mode: options.clientRoots,

@@ -39,24 +39,22 @@ interface Outcome {
  * @param program how the user started it, for messages
  */
 export async function runShell(
-  runningService: RunningService,
+  service: RunningService,
   words: ShellWords,
   stdout: { write(data: string, done: () => void): unknown },
   program: string,
 ): Promise<never> {
   process.once("SIGINT", () => process.exit(INTERRUPTED));
-  const { output, code = 0 } = await outcomeOf(runningService, words, program).catch(
-    (error: unknown) => {
-      if (error instanceof UsageError) return { output: `${error.message}\n`, code: USAGE_ERROR };
-      throw error;
-    },
-  );
+  const { output, code = 0 } = await outcomeOf(service, words, program).catch((error: unknown) => {
+    if (error instanceof UsageError) return { output: `${error.message}\n`, code: USAGE_ERROR };
+    throw error;
+  });
   // Only a terminal can be controlled by text from outside; a file or a pipe gets every byte.
   const { isTTY } = code === 0 ? process.stdout : process.stderr;
   const text = isTTY ? manyLines(output) : output;
   const stream = code === 0 ? stdout : process.stderr;
   await new Promise<void>((resolve) => stream.write(text, () => resolve()));
-  await Promise.race([runningService.close(), wait(CLOSING_MS)]);
+  await Promise.race([service.close(), wait(CLOSING_MS)]);
   process.exit(code);
 }
 

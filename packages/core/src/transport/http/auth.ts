@@ -57,13 +57,9 @@ async function oauthAuthenticator(
   metadataUrl.search = audience.search;
   const verify = createTokenVerifier(issuer, audience);
   // A client may request exactly these scopes, so they include those of this server that its token already has.
-  const scopeChallenge = (missingScopes: readonly string[], tokenScopes: readonly string[]) => {
-    const grantedScopes = supportedScopes.filter((scope) => tokenScopes.includes(scope));
-    return challenge(
-      insufficientScope(missingScopes),
-      [...scopes, ...grantedScopes, ...missingScopes],
-      metadataUrl,
-    );
+  const scopeChallenge = (missing: readonly string[], tokenScopes: readonly string[]) => {
+    const granted = supportedScopes.filter((scope) => tokenScopes.includes(scope));
+    return challenge(insufficientScope(missing), [...scopes, ...granted, ...missing], metadataUrl);
   };
   let lastLoggedError: unknown;
   const document = {
@@ -84,8 +80,8 @@ async function oauthAuthenticator(
         const token = bearerToken(authorization);
         if (token === undefined) return challenge(undefined, scopes, metadataUrl);
         const { subject, clientId, expiresAt, scopes: tokenScopes } = await verify(token);
-        const missingScopes = scopes.filter((scope) => !tokenScopes.includes(scope));
-        if (missingScopes.length > 0) return scopeChallenge(missingScopes, tokenScopes);
+        const missing = scopes.filter((scope) => !tokenScopes.includes(scope));
+        if (missing.length > 0) return scopeChallenge(missing, tokenScopes);
         const key = JSON.stringify([subject, clientId]);
         return { key, owner: subject, expiresAt, ...(toolScopes ? { scopes: tokenScopes } : {}) };
       } catch (error) {

@@ -66,10 +66,10 @@ export function createEndpoint(engine: Engine, limits: HttpLimits, options: Opti
     const send: Send = (json, kind, problem) => {
       const isLast = kind === "answer" || kind === "refusal";
       // A session whose initialize is refused ends at once.
-      const sessionHeaders = caller.revision === undefined ? {} : session?.headers;
+      const extra = caller.revision === undefined ? {} : session?.headers;
       if (isLast && !reply.isStream)
-        return reply.send(answerOf(caller, json, kind, problem), sessionHeaders);
-      reply.openStream(sessionHeaders);
+        return reply.send(answerOf(caller, json, kind, problem), extra);
+      reply.openStream(extra);
       if (json !== undefined) reply.event(json);
       if (isLast) reply.end();
     };

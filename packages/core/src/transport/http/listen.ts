@@ -78,9 +78,8 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   const { path } = address;
   // A pipe of Windows disappears with its process.
   const isFile = process.platform !== "win32";
-  const existingStat = isFile ? await lstat(path).catch(() => undefined) : undefined;
-  if (existingStat?.isSocket() === true && (await isDeserted(path)))
-    await rm(path, { force: true });
+  const stat = isFile ? await lstat(path).catch(() => undefined) : undefined;
+  if (stat?.isSocket() === true && (await isDeserted(path))) await rm(path, { force: true });
   // The socket is created within this call, so its mode is 0600 from the start.
   const mask = process.umask(0o177);
   server.listen({ path, backlog: BACKLOG });

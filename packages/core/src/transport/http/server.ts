@@ -176,10 +176,8 @@ function readiness({ ready, log }: Service): () => Promise<boolean> {
   const find = async () => {
     const { signal, end } = startDeadline(READY_LIMIT_MS);
     const timeout = sleep(READY_LIMIT_MS, "no answer in time", { ref: false });
-    const readyOrTimeout = Promise.race([ready(signal), timeout]).finally(end);
-    const why = await readyOrTimeout.catch(
-      (error: unknown) => Object(error).message ?? String(error),
-    );
+    const outcome = Promise.race([ready(signal), timeout]).finally(end);
+    const why = await outcome.catch((error: unknown) => Object(error).message ?? String(error));
     if (why !== undefined) log.warning(`Calls cannot be served: ${why}`);
     setTimeout(() => (answer = undefined), READY_MS).unref();
     return why === undefined;

@@ -67,9 +67,9 @@ export function createSessions(engine: Engine, limits: HttpLimits) {
   const slots = engine.load.limit(limits.sessions);
   const sweeper = setInterval(
     () => {
+      const idleSince = performance.now() - limits.idleMs;
       for (const session of sessionsById.values())
-        if (session.isIdle && session.lastRequestAt < performance.now() - limits.idleMs)
-          void end(session);
+        if (session.isIdle && session.lastRequestAt < idleSince) void end(session);
     },
     Math.min(60_000, limits.idleMs),
   ).unref();
