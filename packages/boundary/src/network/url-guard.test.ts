@@ -187,7 +187,7 @@ describe("a URL guard", () => {
       socket.destroy();
       const never: Resolve = () => new Promise(() => undefined);
       const controller = new AbortController();
-      const waiting = createUrlGuard({}, never).connect("slow.example", port, controller.signal);
+      const waiting = createUrlGuard({}, never).place("slow.example", port, controller.signal);
       controller.abort(new Error("enough"));
       await expect(waiting).rejects.toThrow("enough");
     });
