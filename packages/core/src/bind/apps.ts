@@ -23,7 +23,7 @@ const VIEW_TYPE = "text/html;profile=mcp-app";
 const CONFIRM_VIEW = "confirm";
 /** The key in a result's `_meta` for the data of the view. Hosts pass `_meta` to the view, not to the model. */
 const CONFIRMATION_META = "io.github.refmcp/confirmation";
-const WAITING_MS = 10 * 60_000;
+const WAIT_MS = 10 * 60_000;
 /** How many cards of a caller wait for a click. */
 const MAX_WAITING = 50;
 
@@ -138,7 +138,7 @@ export class Apps {
     const own = [...this.#pendingCalls].filter(([, waiting]) => waiting.caller === caller);
     if (own.length >= MAX_WAITING) this.#pendingCalls.delete(own[0]?.[0] ?? "");
     const token = crypto().randomBytes(24).toString("base64url");
-    const until = Date.now() + WAITING_MS;
+    const until = Date.now() + WAIT_MS;
     this.#pendingCalls.set(token, { tool, args, confirmedKeys, caller, until });
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     const button = { action: shortened(action, 60), tool: this.tool.name };

@@ -54,10 +54,9 @@ function run<Context, Value>(
 ): Awaitable<Value> {
   if (revision.era === "modern" && roots !== undefined && Date.now() >= roots.knownUntil)
     roots.refresh(call.questions());
-  const rootsRequest = roots?.requestsByClient.get(client);
-  if (rootsRequest === undefined && openContext !== undefined)
-    return handler(openContext.context, call);
-  return Promise.resolve(rootsRequest)
+  const pending = roots?.requestsByClient.get(client);
+  if (pending === undefined && openContext !== undefined) return handler(openContext.context, call);
+  return Promise.resolve(pending)
     .then(open)
     .then((context) => {
       // If the call has ended in between, the client has its answer, so the handler must not run.

@@ -3,14 +3,12 @@ import { clip, reasonOf, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type * as z from "zod";
 import type { SampleRequest, SampleResult } from "../define/content.ts";
-import type { OptionTable } from "../define/options.ts";
 import type { Outline } from "../define/server.ts";
 import { invalidParams, ProtocolError } from "../engine/errors.ts";
 import { isObject } from "../engine/message.ts";
 import type { ClientRequest } from "../engine/request.ts";
 import type { Revision } from "../engine/revision.ts";
 import { type ClientCapabilities, CODES, type InputRequest } from "../engine/wire.ts";
-import type { Runtime } from "./runtime.ts";
 
 /** The result of a request whose questions the client has to answer first (MCP 2026-07-28, `InputRequiredResult`). */
 export class InputRequired {
@@ -63,9 +61,11 @@ const AGREEMENT = {
 
 type Answers = Readonly<Record<string, unknown>>;
 
-type ServerFacts = Pick<Runtime<never, OptionTable>, "options" | "stateKey"> & {
+interface ServerFacts {
+  readonly options: { readonly confirm: "ask" | "never" };
+  readonly stateKey: Uint8Array;
   readonly definition: Pick<Outline, "name">;
-};
+}
 
 /**
  * Questions to the client within one call. A question's key is derived from its content unless the tool gives one, so a
@@ -79,7 +79,7 @@ export class Questions {
   readonly #confirmed: ReadonlySet<string> | undefined;
   #answers: Answers | undefined;
   /** The answers that this run used; others are not kept. */
-  readonly #usedAnswers = new Map<string, unknown>();
+  readonly #used = new Map<string, unknown>();
   #rounds = 0;
   /** The open questions by key: those asked before the first of them ended the run. */
   #openQuestions: Map<string, InputRequest> | undefined;
@@ -123,8 +123,7 @@ export class Questions {
 
   /** The result that asks the open questions and carries what was already answered. */
   inputRequired(): InputRequired {
-    const answers = Object.fromEntries(this.#usedAnswers);
-    const state = { subject: digest(this.#subject()), answers };
+    const state = { subject: digest(this.#subject()), answers: Object.fromEntries(this.#used) };
     if (JSON.stringify(state).length > MAX_STATE_CHARS)
       throw new ToolError("too_large", "The user's answers are too long to keep.");
     return new InputRequired(Object.fromEntries(this.#openQuestions ?? []), this.#sign(state));
@@ -261,7 +260,7 @@ export class Questions {
     const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
     if (answer instanceof ToolError) throw answer;
     if (fits(answer)) {
-      this.#usedAnswers.set(key, answer);
+      this.#used.set(key, answer);
       return answer;
     }
     this.#openQuestions ??= new Map();

@@ -175,15 +175,14 @@ async function complete<Context>(
     const { complete = {} } = await findPrompt(runtime, String(prompt));
     if (Object.hasOwn(complete, name)) completer = complete[name];
   }
-  const suggestions =
+  const matches =
     completer === undefined
       ? []
       : await runAlone(runtime, request, (context, call) =>
           completer(value, context, otherArguments, call),
         );
-  const values = suggestions.slice(0, MAX_COMPLETIONS);
-  const { length: total } = suggestions;
-  return { completion: { values, total, hasMore: total > values.length } };
+  const values = matches.slice(0, MAX_COMPLETIONS);
+  return { completion: { values, total: matches.length, hasMore: matches.length > values.length } };
 }
 
 async function getPrompt<Context>(

@@ -38,7 +38,7 @@ export interface ListedResource {
   readonly annotations?: Annotations | undefined;
 }
 
-export interface ResourcePage {
+interface ResourcePage {
   readonly resources: readonly ListedResource[];
   /** The next page's cursor; omitted on the last page. */
   readonly nextCursor?: string;

@@ -1,6 +1,5 @@
 import { LOGGING_LEVELS, type LoggingLevel } from "../define/content.ts";
 import { internalError, ProtocolError } from "./errors.ts";
-import type { ClientRequest } from "./request.ts";
 import type { Dialogue, Revision } from "./revision.ts";
 import {
   type ClientCapabilities,
@@ -66,7 +65,11 @@ export interface Client {
 interface AskLimit {
   readonly timeoutMs: number;
   /** The request that the question belongs to; when it ends, the question is cancelled. */
-  readonly request?: Pick<ClientRequest, "isOver" | "send" | "whenAborted">;
+  readonly request?: {
+    readonly isOver: boolean;
+    readonly send?: Send;
+    whenAborted(listener: () => void): void;
+  };
 }
 
 const REQUEST_ENDED = "The request that this question belongs to has ended.";

@@ -60,7 +60,7 @@ export class Load {
 }
 
 /** A limit on how much of something is used: by all callers together, and by each of them. */
-export class Limit {
+class Limit {
   readonly total: number;
   readonly perOwner: number;
   used = 0;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { DirectoryAllowlist } from "@refmcp/boundary/directories";
+import { type ConfiguredDirectory, DirectoryAllowlist } from "@refmcp/boundary/directories";
 import { Runtime, type RuntimeParts } from "../bind/runtime.ts";
 import { serviceOf } from "../bind/server.ts";
 import { type CommonOptionValues, commonOptions } from "../define/common-options.ts";
@@ -16,7 +16,7 @@ import { type OptionEntry, optionEntries, type ServerOptions, serverOptions } fr
 import { type OptionsRead, parseCommandLine, unknownNames } from "./parse-options.ts";
 
 /** The output of a process that does not serve, and its exit code. */
-export interface PrintedOutput {
+interface PrintedOutput {
   readonly kind: "print";
   readonly stdout: string;
   readonly stderr: string;
@@ -24,7 +24,7 @@ export interface PrintedOutput {
 }
 
 /** A server that is ready for connections (over HTTP if `http` is set), or a text to print instead. */
-export type PrepareResult<Context, Table extends OptionTable> =
+type PrepareResult<Context, Table extends OptionTable> =
   | {
       readonly kind: "run";
       readonly runtime: Runtime<Context, Table>;
@@ -202,13 +202,11 @@ function allowlistOf(
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
   sources: OptionsRead<OptionTable>["sources"],
 ): DirectoryAllowlist {
-  const readConfigured = (key: string, writable: boolean) => {
+  const readConfigured = (key: string, writable: boolean): ConfiguredDirectory[] => {
     const paths: unknown = options[key];
-    const source =
-      sources[key] === "environment" ? ("environment" as const) : ("argument" as const);
-    return Array.isArray(paths)
-      ? paths.map((path) => ({ path: String(path), source, writable }))
-      : [];
+    const source = sources[key] === "environment" ? "environment" : "argument";
+    if (!Array.isArray(paths)) return [];
+    return paths.map((path) => ({ path: String(path), source, writable }));
   };
   const { readOnly = "", fallback } = rules ?? {};
   return new DirectoryAllowlist({

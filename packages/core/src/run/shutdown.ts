@@ -3,6 +3,10 @@ import type { Log } from "../log.ts";
 
 /** The minimum time for closing, even if the grace period has used it up. */
 const MIN_CLOSE_MS = 250;
+/** From the beginning of the shutdown to the exit. */
+const CLOSE_MS = 2_000;
+/** Until a process that no longer responds is killed. */
+const KILL_AFTER_MS = 5_000;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** Errors of a connection that the other side has closed. No work is left half done. */
 const PEER_GONE: ReadonlySet<unknown> = new Set([
@@ -13,8 +17,8 @@ const PEER_GONE: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Shuts the process down: `close` runs once, then the process exits with 0. It exits after `withinMs` at the latest,
- * even if a timer, pool or socket keeps the event loop running, and is killed after `killAfterMs` if the event loop is
+ * Shuts the process down: `close` runs once, then the process exits with 0. It exits after 2 seconds at the latest,
+ * even if a timer, pool or socket keeps the event loop running, and is killed after 5 if the event loop is
  * blocked. `SIGTERM`, `SIGINT` and `SIGHUP` start the shutdown; a second signal exits at once.
  *
  * An uncaught exception also starts it, with exit code 1: it may have left something half done, and hosts start a new
@@ -29,7 +33,6 @@ export function installShutdown({
   log,
   recover,
   transportMs = 0,
-  ...limits
 }: {
   /** Ends the connection, then releases the server's resources (pool, browser, watcher, database, child processes). */
   readonly close: (why: string) => Promise<void>;
@@ -38,12 +41,8 @@ export function installShutdown({
   readonly recover?: ((error: unknown) => boolean) | undefined;
   /** Milliseconds by which both limits are longer, for calls that may finish. */
   readonly transportMs?: number;
-  /** Milliseconds from the beginning of the shutdown to the exit. */
-  readonly withinMs?: number;
-  /** Milliseconds until a process that no longer responds is killed. */
-  readonly killAfterMs?: number;
 }) {
-  const withinMs = (limits.withinMs ?? 2000) + transportMs;
+  const withinMs = CLOSE_MS + transportMs;
   let isEnding = false;
 
   /** Starts the shutdown, unless it has begun. `since`: when it began, in milliseconds of `performance.now()`. */
@@ -52,7 +51,7 @@ export function installShutdown({
     isEnding = true;
     process.exitCode = code;
     log.debug(`ending: ${why}`);
-    killAfter((limits.killAfterMs ?? 5000) + transportMs);
+    killAfter(KILL_AFTER_MS + transportMs);
     const onTimeout = () => {
       log.error(`closing takes longer than ${withinMs} ms; exiting now`);
       process.exit();
