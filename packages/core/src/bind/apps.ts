@@ -78,9 +78,7 @@ export class Apps {
    * to be declared before the call, for every call. Undefined if the client shows no views.
    */
   viewOf(tool: ToolFacts, capabilities: ClientCapabilities | undefined): string | undefined {
-    const settings: { readonly mimeTypes?: unknown } | undefined =
-      capabilities?.extensions?.[APPS_EXTENSION];
-    const types = settings?.mimeTypes;
+    const types: unknown = Object(capabilities?.extensions?.[APPS_EXTENSION]).mimeTypes;
     if (!Array.isArray(types) || !types.includes(VIEW_TYPE)) return undefined;
     const asks = this.#runtime.options.confirm === "ask" && !hasForms(capabilities);
     return tool.view ?? (asks && tool.effect === "destroy" ? CONFIRM_VIEW : undefined);
