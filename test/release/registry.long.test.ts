@@ -3,7 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { SERVERS, serverBin, serverFolder } from "../servers.ts";
+import * as z from "zod";
+import { ROOT, SERVERS, serverBin, serverFolder } from "../servers.ts";
 import { registryEntry } from "./registry-schema.ts";
 
 const execute = promisify(execFile);
@@ -21,8 +22,11 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
       { registryType: "oci", identifier: `ghcr.io/refmcp/server-${name}:${manifest.version}` },
     ]);
     // The registry compares this label as well.
-    const dockerfile = await readFile(join(serverFolder(name), "Dockerfile"), "utf8");
-    expect(dockerfile).toContain(`LABEL io.modelcontextprotocol.server.name=${entry.name} `);
+    expect(entry.name).toBe(`io.github.refmcp/server-${name}`);
+    const dockerfile = await readFile(join(ROOT, "Dockerfile"), "utf8");
+    expect(dockerfile).toContain(
+      "LABEL io.modelcontextprotocol.server.name=io.github.refmcp/server-$SERVER ",
+    );
   });
 
   it("asks for the same variables for the image, with paths in the container", async () => {
@@ -32,7 +36,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     for (const { format, placeholder, isRequired } of image?.environmentVariables ?? [])
       if (placeholder !== undefined)
         expect({ format, isRequired }).toEqual({ format: "string", isRequired: true });
-    const dockerfile = await readFile(join(serverFolder(name), "Dockerfile"), "utf8");
+    const dockerfile = await readFile(join(ROOT, "Dockerfile"), "utf8");
     for (const { value = "" } of image?.runtimeArguments ?? []) {
       const [, target = ""] = /,dst=(\/\w+)$/.exec(value) ?? [];
       expect(dockerfile).toMatch(new RegExp(`^(VOLUME|WORKDIR) ${target}$`, "m"));
@@ -83,5 +87,55 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
         expect(variable.isSecret, variable.name).toBe(true);
       if (variable.isSecret === true) expect(variable.default, variable.name).toBeUndefined();
     }
+  });
+});
+
+describe("the rules of the registry", () => {
+  const good = {
+    $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    name: "io.github.refmcp/server-x",
+    description: "Does x.",
+    version: "1.0.0",
+    packages: [
+      { registryType: "npm", identifier: "x", version: "1.0.0", transport: { type: "stdio" } },
+    ],
+  };
+  const [npm] = good.packages;
+  const { version: _, ...image } = { ...npm, registryType: "oci", identifier: "ghcr.io/x/y:1.0.0" };
+
+  it("accept an image with its tag", () => {
+    expect(() => registryEntry.parse({ ...good, packages: [image] })).not.toThrow();
+  });
+
+  it.each<[string, object]>([
+    ["a name without its namespace", { name: "server-x" }],
+    ["a description of 101 characters", { description: "x".repeat(101) }],
+    ["a range for a version", { version: "^1.0.0" }],
+    ["the tag latest", { packages: [{ ...npm, version: "latest" }] }],
+    [
+      "an image with a version in addition to its tag",
+      { packages: [{ ...image, version: "1.0.0" }] },
+    ],
+    ["an image without a tag", { packages: [{ ...image, identifier: "ghcr.io/x/y" }] }],
+    [
+      "a name in braces without a variable",
+      {
+        packages: [
+          { ...image, runtimeArguments: [{ type: "named", name: "--mount", value: "src={x}" }] },
+        ],
+      },
+    ],
+    ["a package without a transport", { packages: [{ ...npm, transport: undefined }] }],
+    [
+      "an argument that says neither its value nor its hint",
+      { packages: [{ ...npm, packageArguments: [{ type: "positional" }] }] },
+    ],
+    [
+      "a format that there is not",
+      { packages: [{ ...npm, environmentVariables: [{ name: "X", format: "path" }] }] },
+    ],
+  ])("refuse %s", (_what, change) => {
+    expect(() => registryEntry.parse(good)).not.toThrow();
+    expect(() => registryEntry.parse({ ...good, ...change })).toThrow(z.ZodError);
   });
 });

@@ -141,7 +141,7 @@ describe("a file that cannot be changed is reported and stays, and the others ar
     ["cannot be changed without", '{"mcpServers": {}, "mcpServers": {"a": 1}}'],
     ["has another program as", '{"mcpServers": {"refmcp": {"command": "uvx"}}}'],
     ["cannot be read", Buffer.from([0x7b, 0xff, 0x7d])],
-    ["is larger than", " ".repeat(50_000_001)],
+    ["has something else as mcpServers.refmcp", '{"mcpServers": {"refmcp": "on"}}'],
   ])("%s", async (problem, content) => {
     const { setup, fileOf, write, shop } = makeHome();
     const cursor = write(".cursor/mcp.json", content);
