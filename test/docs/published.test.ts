@@ -130,15 +130,14 @@ describe("a link with one click", () => {
   const argsOf = (name: string) =>
     linksOf(name).map(({ host, config }) => [host, ...config.args.slice(2)]);
 
-  it.each(["filesystem", "git"])("of %s uses the open folder", (name) => {
+  it.each([
+    ["filesystem", [OPEN_FOLDER]],
+    ["playwright", []],
+  ])("of %s has the open folder, if it needs one", (name, args) => {
     expect(argsOf(name)).toEqual([
-      ["vscode", OPEN_FOLDER],
-      ["cursor", OPEN_FOLDER],
+      ["vscode", ...args],
+      ["cursor", ...args],
     ]);
-  });
-
-  it("of playwright needs no folder", () => {
-    expect(argsOf("playwright")).toEqual([["vscode"], ["cursor"]]);
   });
 
   it("of sqlite asks for the file, or does not exist", () => {
