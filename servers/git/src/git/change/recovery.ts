@@ -90,7 +90,10 @@ export async function untrackedAt(
 }
 
 /** Untracked files at these paths, below them, or in place of a directory above them. */
-async function untrackedAmong(repository: Repository, paths: readonly string[]): Promise<string[]> {
+export async function untrackedAmong(
+  repository: Repository,
+  paths: readonly string[],
+): Promise<string[]> {
   const root = await repository.worktree();
   const statsOf = (path: string) => lstat(join(root, path)).catch(() => undefined);
   const places = new Set<string>();

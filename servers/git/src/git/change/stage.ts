@@ -1,5 +1,3 @@
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { objectOf } from "../open/revisions.ts";
@@ -9,7 +7,7 @@ import { refuseOperation } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { firstNames, nulEnded, records } from "../run/text.ts";
 import { applyHunks } from "./hunks.ts";
-import { keepBefore } from "./recovery.ts";
+import { keepBefore, untrackedAmong } from "./recovery.ts";
 
 /** What is staged now, against HEAD. */
 function stagedChanges(repository: Repository): Promise<FileChange[]> {
@@ -112,7 +110,7 @@ interface RestoreQuery {
  * content is kept first.
  */
 export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
-  const root = await repository.worktree();
+  await repository.worktree();
   const { staged, worktree } = query;
   const input = await pathBytes(repository, query.files);
   const from = query.source ?? (staged && worktree ? "HEAD" : undefined);
@@ -120,7 +118,7 @@ export async function restore(repository: Repository, query: RestoreQuery, { bud
   // What the restored files will have instead: from the current state to the source.
   const between = ["-R", ...(worktree ? [] : ["--cached"]), ...(source ? [source] : [])];
   const files = await changesOf(repository, between, await pathsIn(repository, query.files));
-  const kept = worktree ? await keepFiles(repository, root, files) : {};
+  const kept = worktree ? await keepFiles(repository, files) : {};
   const what = [worktree && "--worktree", staged && "--staged", source && `--source=${source}`];
   const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
   await repository.output(args, "restore the files", { input });
@@ -128,14 +126,12 @@ export async function restore(repository: Repository, query: RestoreQuery, { bud
 }
 
 /** Keeps the files that will be overwritten or deleted, untracked ones as well. */
-async function keepFiles(repository: Repository, root: string, files: readonly FileChange[]) {
+async function keepFiles(repository: Repository, files: readonly FileChange[]) {
   const paths = files.map(({ path }) => path);
   const bytes = await pathBytes(repository, paths);
   await refuseFilters(repository, () => bytes);
-  const isThere = (path: string) => lstat(join(root, path)).catch(() => undefined);
-  const lost: string[] = [];
-  for (const { path, letter } of files)
-    if (letter !== "A" || (await isThere(path)) !== undefined) lost.push(path);
+  const changed = files.filter(({ letter }) => letter !== "A").map(({ path }) => path);
+  const lost = [...new Set([...changed, ...(await untrackedAmong(repository, paths))])];
   const recovery = lost.length === 0 ? undefined : await keepBefore(repository, "restore", lost);
   return { recovery, undo: recovery && `git_restore with source ${recovery} and these files` };
 }
