@@ -33,7 +33,7 @@ describe("git_clean", () => {
     writeFileSync(Buffer.from(`${root}/caf\xe9`, "latin1"), "coffee\n");
     const { data, question } = await call("git_clean", root);
     expect(data).toMatchObject({ files: ["new.txt"], count: 1, done: "Deleted 1 untracked file." });
-    expect(JSON.stringify(data.notes)).toContain("caf\\351");
+    expect(JSON.stringify(data.notes)).toContain("caf\\\\351");
     expect(question).toContain("Delete 1 untracked file: new.txt ");
     expect(readdirSync(root)).toHaveLength(3);
     expect((await call("git_clean", root)).text).toContain("caf\\351");
