@@ -71,8 +71,8 @@ describe("the server's own environment", () => {
     expect(existsSync(join(root, "ran"))).toBe(false);
     const none = gitOver([place.path("in")], { env: { PATH: ".:/nowhere" } });
     expect(await codeOf(callTool(none, "git_status", { repo_path: root }))).toBe("git_missing");
-    const args = { repo_path: root, pattern: "x".repeat(3_000_000) };
-    expect(await codeOf(callTool(relative, "git_grep", args))).toBe("too_large");
+    const args = { repo_path: root, paths: ["x".repeat(200_000)] };
+    expect(await codeOf(callTool(relative, "git_diff_unstaged", args))).toBe("too_large");
   });
 });
 

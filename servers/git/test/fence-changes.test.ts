@@ -36,7 +36,7 @@ describe("git_clean", () => {
     expect(JSON.stringify(data.notes)).toContain("caf\\\\351");
     expect(question).toContain("Delete 1 untracked file: new.txt ");
     expect(readdirSync(root)).toHaveLength(3);
-    expect((await call("git_clean", root)).text).toContain("caf\\\\351");
+    expect((await call("git_clean", root)).text).toContain("caf\\351");
   });
 });
 

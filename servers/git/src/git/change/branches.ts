@@ -99,16 +99,17 @@ export async function moveBranch(
   await repository.worktree();
   refuseOperation(repository);
   const [before = "", after = ""] = await commitsOf(repository, ["HEAD", revision]);
-  const left = await commitsOnlyIn(repository, before, [after]);
-  const kept = mode === "mixed" ? await keepBefore(repository, "reset") : undefined;
-  const recovery = kept ?? (await keepCommit(repository, "reset", before));
+  const loss = await commitsOnlyIn(repository, before, [after]);
+  const snapshot = mode === "mixed" ? await keepBefore(repository, "reset") : undefined;
+  const recovery = snapshot ?? (await keepCommit(repository, "reset", before));
   await repository.output(["reset", "--quiet", `--${mode}`, after], "reset");
   const files = await changesOf(repository, mode === "soft" ? ["--cached"] : [after]);
-  const index = kept && `; git_restore with source ${kept}^2 and staged true restores the index`;
+  const index =
+    snapshot && `; git_restore with source ${snapshot}^2 and staged true restores the index`;
   return {
     ...fileNames(files, budget - 1_500),
     recovery,
-    notes: [`Left the branch: ${counted(left.count, "commit")}${left.list}.`],
+    notes: [`Left the branch: ${counted(loss.count, "commit")}${loss.list}.`],
     undo: `git_reset with revision ${before} and mode soft${index ?? ""}`,
   };
 }

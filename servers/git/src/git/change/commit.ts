@@ -66,10 +66,10 @@ export async function commit(
       throw failure("nothing_to_commit", "There are no staged changes.");
     throw hookFailure(hooks, result, true) ?? failureOf(result, "commit");
   }
-  const [made, parent] = await lookUp(repository, ["HEAD^{commit}", "HEAD^1"]);
+  const [head, parent] = await lookUp(repository, ["HEAD^{commit}", "HEAD^1"]);
   const [summary] = /^ \d+ files? changed.*$/m.exec(said) ?? [];
   return {
-    commit: made?.oid ?? "",
+    commit: head?.oid ?? "",
     branch: await currentBranch(repository),
     before: before ?? parent?.oid,
     summary: summary?.trim(),

@@ -88,12 +88,12 @@ export async function stashApply(
   const [stash, index, untracked] = await lookUp(repository, [name, `${name}^2`, `${name}^3`]);
   const { oid, type } = stash ?? (await objectOf(repository, name));
   if (type !== "commit" || index === undefined) throw notAStash(name);
-  const written = async () =>
+  const writtenPaths = async () =>
     Buffer.concat([
       await differing(repository, `${oid}^1`, oid),
       ...(untracked ? [await differing(repository, emptyTree(oid), untracked.oid)] : []),
     ]);
-  await refuseFilters(repository, written, oid);
+  await refuseFilters(repository, writtenPaths, oid);
   const files = await changesOf(repository, [`${oid}^1`, oid]);
   const paths = files.map(({ path }) => path);
   refuseUntracked(await untrackedAt(repository, oid, paths));

@@ -32,8 +32,8 @@ export async function configurationOf(
   own: readonly string[],
 ): Promise<Configuration> {
   const key = own.join("\n");
-  const known = machine.configurations.get(key);
-  if (known?.isStale() === false) return known;
+  const cached = machine.configurations.get(key);
+  if (cached?.isStale() === false) return cached;
   const started = Date.now();
   const files = [...own, ...userFiles(machine.options.env)];
   const states = new Map(files.map((file) => [file, stateOf(file)]));

@@ -34,8 +34,8 @@ export async function submodulesIn(
   list: () => Promise<GitResult>,
 ): Promise<readonly string[]> {
   const state = stateOf(file);
-  const known = indexes.get(file);
-  if (known?.state === state) return known.submodules;
+  const cached = indexes.get(file);
+  if (cached?.state === state) return cached.submodules;
   const started = Date.now();
   const { code, stdout, stderr } = await list();
   // Only commands that use a damaged index report it.

@@ -60,13 +60,13 @@ export function commitPrinter({ location }: Repository) {
   const mark = randomUUID();
   const packed = statSync(join(location.commonDir, "packed-refs"), { throwIfNoEntry: false });
   const hasMany = (packed?.size ?? 0) > MAX_REFS_BYTES;
-  const shown = hasMany ? ["HEAD", "refs/heads", "refs/remotes"] : [];
+  const visibleRefs = hasMany ? ["HEAD", "refs/heads", "refs/remotes"] : [];
   return {
     note: hasMany ? TAGS_LEFT_OUT : undefined,
     /** How many NUL-terminated fields a commit has, with the mark, and what ends it. */
     fields: FIELDS.length + 2,
     args: [
-      ...[...LOG_PLAIN, ...shown.map((name) => `--decorate-refs=${name}`)],
+      ...[...LOG_PLAIN, ...visibleRefs.map((name) => `--decorate-refs=${name}`)],
       `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
     ],
     parse: (output: Buffer, maxMessage = MAX_MESSAGE): Commit[] =>
@@ -81,7 +81,7 @@ export function commitPrinter({ location }: Repository) {
 function commitOfFields(fields: readonly string[], maxMessage: number) {
   const [oid = "", id = "", author = "", email = "", date = "", parents = "", refs = ""] = fields;
   const message = manyLines((fields[FIELDS.length - 1] ?? "").trimEnd());
-  const shown = clip(message, maxMessage);
+  const clipped = clip(message, maxMessage);
   const names = refs.split(", ").filter(Boolean);
   const rest = names.splice(MAX_REFS).length;
   if (rest > 0) names.push(`… ${grouped(rest)} more`);
@@ -94,7 +94,7 @@ function commitOfFields(fields: readonly string[], maxMessage: number) {
     date: date.replace(/Z$/, "+00:00"),
     parents: parents.includes(" ") ? parents.split(" ") : undefined,
     refs: names.length === 0 ? undefined : names,
-    message: shown.length === message.length ? message : `${shown}…`,
+    message: clipped.length === message.length ? message : `${clipped}…`,
     /** What git prints after the commit: files, or a patch. */
     rest: fields.slice(FIELDS.length).join("\0"),
   };
@@ -107,8 +107,8 @@ export function shownAs(format: LogFormat, commit: Commit): ShownCommit {
   const subject = clip(message.split("\n", 1)[0] ?? "", MAX_SUBJECT);
   if (format === "oneline") return { commit: id, refs, message: subject, diff };
   const files = diff === undefined ? filesIn(rest) : undefined;
-  const shown = { author, date: date.slice(0, 10), refs, message: subject };
-  return { commit: id, ...shown, files, diff };
+  const facts = { author, date: date.slice(0, 10), refs, message: subject };
+  return { commit: id, ...facts, files, diff };
 }
 
 /** The first files that follow a commit in `--numstat -z`; a merge has none, as in git. */

@@ -198,17 +198,17 @@ function patchPage(patch: Buffer, context: number | undefined, start: number, bu
   const last = lines.findLastIndex(({ text }) => FILE_START.test(text));
   const hunk = lines.findLastIndex(({ text }) => text.startsWith("@@"));
   const count = last > 0 ? last : hunk > lines.length / 2 ? hunk : lines.length;
-  const shown = isRest ? lines.slice(0, count) : lines;
+  const pageLines = isRest ? lines.slice(0, count) : lines;
   return {
-    text: header + shown.map(({ text }) => text).join("\n"),
+    text: header + pageLines.map(({ text }) => text).join("\n"),
     next: isRest ? (lines[count]?.at ?? end) : undefined,
-    cut: shown.filter(({ isCut }) => isCut).length,
+    cut: pageLines.filter(({ isCut }) => isCut).length,
   };
 }
 
 function listPage(files: readonly FileChange[], start: number, budget: number) {
   const lines = files.slice(start).map((file) => clip(fileLine(file), 2_000));
-  const shown = fittingLines(lines, budget);
-  const next = shown.length < lines.length ? start + shown.length : undefined;
-  return { text: shown.join("\n"), next, cut: 0 };
+  const pageLines = fittingLines(lines, budget);
+  const next = pageLines.length < lines.length ? start + pageLines.length : undefined;
+  return { text: pageLines.join("\n"), next, cut: 0 };
 }

@@ -48,13 +48,13 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
   const printer = commitPrinter(repository);
   const from = { tips: start?.tips ?? [revision], skip };
   const commits = await commitsIn(repository, query, from, format, printer);
-  const shown = commits.slice(0, limit).map((commit) => {
+  const entries = commits.slice(0, limit).map((commit) => {
     const data = shownAs(format, commit);
     return { data, text: blockOf(data, format === "full" ? commit.commit : undefined) };
   });
-  const size = ({ data, text }: (typeof shown)[number]) =>
+  const size = ({ data, text }: (typeof entries)[number]) =>
     Math.max(JSON.stringify(data).length, text.length) + 1;
-  const page = shown.slice(0, fitting(shown, budget - 700, size));
+  const page = entries.slice(0, fitting(entries, budget - 700, size));
   const isRest = commits.length > page.length;
   const notes = notesFrom(printer.note, !isRest && isShallow(repository) && `${SHALLOW}.`);
   // All commits of one revision begin with it.
@@ -175,15 +175,15 @@ export async function bisect(
     const hint = "Pass a bad commit that has commits which no good one has.";
     throw failure("bad_range", "No commit is left to test between these.", { hint });
   }
-  const left = `${counted(Number(value("all")), "commit")} left, about ${counted(Number(value("steps")) + 1, "more test")}`;
+  const remaining = `${counted(Number(value("all")), "commit")} left, about ${counted(Number(value("steps")) + 1, "more test")}`;
   const note =
     oid === tip
       ? "This is the first bad commit."
-      : `Test this commit, then call again with it added to good, or as bad: ${left}.`;
+      : `Test this commit, then call again with it added to good, or as bad: ${remaining}.`;
   const printer = commitPrinter(repository);
   const show = ["log", ...printer.args, "-z", "--numstat", "--max-count=1", oid, "--"];
   const commits = printer.parse(await repository.output(show, "read the commit"));
-  const shown = commits.map((commit) => ({ ...shownAs("stat", commit), commit: commit.oid }));
-  const text = [...shown.map((commit) => blockOf(commit)), `(${note})`].join("\n");
-  return { commits: shown, notes: [note], next_cursor: undefined, text };
+  const entries = commits.map((commit) => ({ ...shownAs("stat", commit), commit: commit.oid }));
+  const text = [...entries.map((commit) => blockOf(commit)), `(${note})`].join("\n");
+  return { commits: entries, notes: [note], next_cursor: undefined, text };
 }

@@ -168,8 +168,8 @@ export function overridesFor(
   const pairs = new Map<string, string>(STANDING);
   for (const { key } of entries) {
     const [section, subsection] = splitKey(key);
-    const known = EXECUTING.find(([pattern]) => pattern.test(key));
-    if (known !== undefined) pairs.set(key, known[1]);
+    const rule = EXECUTING.find(([pattern]) => pattern.test(key));
+    if (rule !== undefined) pairs.set(key, rule[1]);
     if (filters === "own" && FILTERING.test(key)) {
       const may = section === "lfs" || isOwnFilter(entries, subsection);
       const own = may ? lastValue(entries, key, isOwn) : undefined;
