@@ -11,7 +11,7 @@ const CURRENT_MONTHS = 3;
  */
 export async function overdueNote(today = new Date().toISOString().slice(0, 10)) {
   const { HOSTS } = await importSource("packages/refmcp/src/hosts/hosts.ts");
-  /** @type {[string, import("../../packages/refmcp/src/hosts/hosts.ts").Host][]} */
+  /** @type {[string, import("../../packages/refmcp/src/hosts/host.ts").Host][]} */
   const hosts = Object.entries(HOSTS);
   const rows = hosts.flatMap(
     ([

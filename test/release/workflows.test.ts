@@ -121,9 +121,7 @@ describe("the release", () => {
 
   it("builds every image for two architectures, and pushes them under the name and tag in server.json", () => {
     const build = runsOf(jobs["images"]);
-    expect(build).toContain(
-      'docker build --file "$' + '{server}Dockerfile" --tag "$IMAGES/server-',
-    );
+    expect(build).toContain('docker build --build-arg "SERVER=$name" --tag "$IMAGES/server-$name:');
     expect(build).toContain('tag="$' + '{GITHUB_REF_NAME#v}-$ARCH"');
     expect(runsOf(jobs["ghcr"])).toContain('--tag "$image"');
     for (const job of [jobs["images"], jobs["ghcr"]])

@@ -26,9 +26,14 @@ export function createLog(
   write: (line: string) => void = (line) => process.stderr.write(line),
 ): Log {
   const threshold = LOG_LEVELS.indexOf(level);
-  const at = (own: LogLevel) => (message: string) => {
-    if (LOG_LEVELS.indexOf(own) < threshold) return;
-    write(`${name} ${own}: ${manyLines(clip(message, MAX_LINE_CHARS).trimEnd())}\n`);
+  const writerFor = (messageLevel: LogLevel) => (message: string) => {
+    if (LOG_LEVELS.indexOf(messageLevel) < threshold) return;
+    write(`${name} ${messageLevel}: ${manyLines(clip(message, MAX_LINE_CHARS).trimEnd())}\n`);
   };
-  return { debug: at("debug"), info: at("info"), warning: at("warning"), error: at("error") };
+  return {
+    debug: writerFor("debug"),
+    info: writerFor("info"),
+    warning: writerFor("warning"),
+    error: writerFor("error"),
+  };
 }

@@ -4,10 +4,13 @@
  *
  * @param name the same in every copy, and unique
  */
-export function shareAcrossBundles(shared: { readonly prototype: object }, name: string): void {
+export function shareAcrossBundles(
+  sharedClass: { readonly prototype: object },
+  name: string,
+): void {
   const mark = Symbol.for(`refmcp.${name}`);
-  Object.defineProperty(shared.prototype, mark, { value: true });
-  Object.defineProperty(shared, Symbol.hasInstance, {
+  Object.defineProperty(sharedClass.prototype, mark, { value: true });
+  Object.defineProperty(sharedClass, Symbol.hasInstance, {
     value: (value: unknown) => typeof value === "object" && value !== null && mark in value,
   });
 }

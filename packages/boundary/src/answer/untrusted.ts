@@ -9,15 +9,17 @@ const UNSAFE =
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-const codeEscape = (found: string): string =>
-  Array.from(found, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`).join("");
+const codeEscape = (characters: string): string =>
+  Array.from(characters, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`).join("");
 
 /**
  * Untrusted text (a file name, a branch, a title) for one line of our own: characters that could forge another line or
  * hide text become escapes, `\n` or `\u{202e}`. Text without such characters is returned unchanged.
  */
 export function oneLine(text: string): string {
-  return text.toWellFormed().replace(UNSAFE, (found) => SHORT_ESCAPES[found] ?? codeEscape(found));
+  return text
+    .toWellFormed()
+    .replace(UNSAFE, (characters) => SHORT_ESCAPES[characters] ?? codeEscape(characters));
 }
 
 /**
@@ -28,15 +30,17 @@ export function manyLines(text: string): string {
   return text
     .toWellFormed()
     .replaceAll("\r\n", "\n")
-    .replace(UNSAFE, (found) => (found === "\n" || found === "\t" ? found : oneLine(found)));
+    .replace(UNSAFE, (characters) =>
+      characters === "\n" || characters === "\t" ? characters : oneLine(characters),
+    );
 }
 
 /** Escapes the same characters in JSON, as JSON does: the parsed value stays the same. */
 export function visibleJson(json: string): string {
-  return json.replace(UNSAFE, (found) =>
-    found === "\n"
-      ? found
-      : found
+  return json.replace(UNSAFE, (characters) =>
+    characters === "\n"
+      ? characters
+      : characters
           .split("")
           .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
           .join(""),
@@ -66,5 +70,7 @@ export function cleanText(text: string): string {
     .toWellFormed()
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(TERMINAL, "")
-    .replace(UNSAFE, (found) => (found === "\n" || found === "\t" ? found : ""));
+    .replace(UNSAFE, (characters) =>
+      characters === "\n" || characters === "\t" ? characters : "",
+    );
 }

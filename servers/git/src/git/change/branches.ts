@@ -3,7 +3,7 @@ import type { Budget, Caller, Repository } from "../open/repository.ts";
 import { checked, commitOf, commitsOf, headOf, lookUp } from "../open/revisions.ts";
 import { changesOf, differing, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
-import { checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
+import { checkRefText, currentBranch } from "../read/refs.ts";
 import { refuseOperation } from "../read/status.ts";
 import { failureOf } from "../run/errors.ts";
 import { counted, notesFrom } from "../run/text.ts";
@@ -128,7 +128,7 @@ async function planOf(repository: Repository, target: string, local?: string): P
     const commit = await commitOf(repository, target);
     return { args: ["--detach", commit], commit };
   }
-  await checkRefName(repository, "heads", target);
+  checkRefText("heads", target);
   const ref = `refs/remotes/${remote}`;
   const args = [`--create=${target}`, "--track=direct", ref];
   return { args, commit: await commitOf(repository, ref), tracks: remote };
@@ -140,7 +140,7 @@ async function planOfNew(
   base = "HEAD",
   head?: string,
 ): Promise<Plan> {
-  await checkRefName(repository, "heads", name);
+  checkRefText("heads", name);
   if (head === undefined && base === "HEAD")
     return { args: [`--create=${name}`], commit: undefined };
   const commit = await commitOf(repository, base);

@@ -31,7 +31,7 @@ import {
   listOf,
   untrackedAt,
 } from "./recovery.ts";
-import { dropKept, refuseOther } from "./stash.ts";
+import { refuseOther } from "./stash.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 
@@ -169,8 +169,10 @@ export async function dropStash(
   await caller.confirm(
     `Drop ${stash} (${shortId(oid)}), changes in ${countedFiles(files, "file")}? It is kept for recovery.`,
   );
-  const kept = await dropKept(repository, stash, oid);
-  return { done: `Dropped ${stash}.`, before: oid, ...kept, ...listOf(files) };
+  const recovery = await keepCommit(repository, "drop-stash", oid);
+  await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
+  const undo = `git_stash_apply with stash ${recovery}`;
+  return { done: `Dropped ${stash}.`, before: oid, recovery, undo, ...listOf(files) };
 }
 
 /**

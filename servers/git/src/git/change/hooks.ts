@@ -101,14 +101,11 @@ async function presentHooks(repository: Repository, names: readonly string[]) {
   if (!repository.options.guard.contains(directory) && chosen?.own !== true) return undefined;
   const entries = await readdir(directory).catch(() => [] as string[]);
   const present: string[] = [];
-  for (const name of names) {
-    const isProgram = () =>
-      access(join(directory, name), constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-    if (entries.includes(name) && (await isProgram())) present.push(name);
-  }
+  for (const name of names.filter((hook) => entries.includes(hook)))
+    await access(join(directory, name), constants.X_OK).then(
+      () => present.push(name),
+      () => undefined,
+    );
   return present.length === 0 ? undefined : { directory, names: present };
 }
 

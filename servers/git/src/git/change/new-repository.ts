@@ -63,13 +63,8 @@ export async function init(
     const { entries, run } = await withoutRepository(git, path, signal);
     const branch = query.initial_branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
     checkRefText("heads", branch);
-    const result = await run([
-      "init",
-      "--quiet",
-      "--template=",
-      `--initial-branch=${branch}`,
-      path,
-    ]);
+    const create = ["init", "--quiet", "--template=", `--initial-branch=${branch}`, path];
+    const result = await run(create);
     if (result.code !== 0) throw failureOf(result, "create the repository");
     done();
     return { repository: path, branch };

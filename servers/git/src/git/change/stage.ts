@@ -49,15 +49,17 @@ export async function stageSelected(
  */
 export async function stage(repository: Repository, paths: readonly string[]): Promise<void> {
   const input = await pathBytes(repository, paths);
-  const trial = await repository.run(["add", "--dry-run", ...FROM_STDIN], { input });
+  await refuseFilters(repository, () => staging(repository, input));
+  // git stages the others if one of several paths is ignored.
+  const isTrial = paths.length > 1;
+  const trial = await repository.run(["add", isTrial && "--dry-run", ...FROM_STDIN], { input });
   const [, ignored] = /^The following paths are ignored by [^\n]*\n(.*)$/s.exec(trial.stderr) ?? [];
   if (ignored !== undefined) {
     const names = firstNames(ignored.trim().split("\n"));
     throw failure("ignored_path", `Ignored by .gitignore: ${names}. Nothing was staged.`);
   }
   if (trial.code !== 0) throw failureOf(trial, "stage the files");
-  await refuseFilters(repository, () => staging(repository, input));
-  await repository.output(["add", ...FROM_STDIN], "stage the files", { input });
+  if (isTrial) await repository.output(["add", ...FROM_STDIN], "stage the files", { input });
 }
 
 /** The files among these paths that `git add` would read. */

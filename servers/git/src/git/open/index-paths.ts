@@ -8,7 +8,7 @@ import type { Machine } from "./machine.ts";
 
 const MAX_INDEXES = 200;
 /** The paths of submodules in `git ls-files --stage -z`. */
-const SUBMODULES = /(?<=^|\0)160000 [^\t]*\t([^\0]*)/g;
+const SUBMODULES = /(?:^|\0)160000 [^\t]*\t([^\0]*)/g;
 /** Paths that git never adds to an index, but would follow out of the working tree. */
 const LEADS_OUT =
   process.platform === "win32"

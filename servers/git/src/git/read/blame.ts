@@ -77,10 +77,9 @@ function parseBlame(output: Buffer, isCut: boolean): string[] {
     const { id, author, date, mark } = origin;
     const [, oid, final] = /^([0-9a-f]{40,64}) \d+ (\d+)/.exec(line) ?? [];
     const [, key, value = ""] = /^(\S+) (.*)$/.exec(line) ?? [];
+    const who = oneLine(clip(author, 24));
     if (line.startsWith("\t"))
-      lines.push(
-        `${mark}${id} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(line.slice(1), 2_000)}`,
-      );
+      lines.push(`${mark}${id} ${date} ${who} ${number}) ${clip(line.slice(1), 2_000)}`);
     else if (oid !== undefined && final !== undefined) {
       number = final;
       origin = origins.get(oid) ?? { id: shortId(oid), author: "", date: "", mark: "" };

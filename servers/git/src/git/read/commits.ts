@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { clip, grouped, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
+import type { Repository } from "../open/repository.ts";
 import { shortId } from "../open/revisions.ts";
 import { counted } from "../run/text.ts";
 import { fileLine, parseChanges } from "./changes.ts";
@@ -45,16 +48,27 @@ export const LOG_PLAIN = [
   ...["--no-notes", "--abbrev=10", "--encoding=UTF-8"],
 ];
 
+/** About 800 refs: with more, git would need longer to look up their tags than for everything else. */
+const MAX_REFS_BYTES = 64 * 1024;
+const TAGS_LEFT_OUT = "Tags are not shown, because there are too many: git_list_refs lists them.";
+
 /**
  * Makes git print commits that can be told apart. Nothing in a repository can contain the mark that
  * begins each one, because it is chosen for this call.
  */
-export function commitPrinter() {
+export function commitPrinter({ location }: Repository) {
   const mark = randomUUID();
+  const packed = statSync(join(location.commonDir, "packed-refs"), { throwIfNoEntry: false });
+  const hasMany = (packed?.size ?? 0) > MAX_REFS_BYTES;
+  const shown = hasMany ? ["HEAD", "refs/heads", "refs/remotes"] : [];
   return {
+    note: hasMany ? TAGS_LEFT_OUT : undefined,
     /** How many NUL-terminated fields a commit has, with the mark, and what ends it. */
     fields: FIELDS.length + 2,
-    format: `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
+    args: [
+      ...[...LOG_PLAIN, ...shown.map((name) => `--decorate-refs=${name}`)],
+      `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
+    ],
     parse: (output: Buffer, maxMessage = MAX_MESSAGE): Commit[] =>
       output
         .toString("utf8")

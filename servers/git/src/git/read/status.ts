@@ -166,10 +166,8 @@ function shortened(state: Status, budget: number): Status {
   let remaining = budget - 600 - JSON.stringify(state.notes ?? []).length;
   let leftOut = 0;
   for (const kind of ["conflicted", "staged", "unstaged", "untracked"] as const) {
-    const items = state[kind].slice(
-      0,
-      remaining <= 0 ? 0 : fitting<unknown>(state[kind], remaining),
-    );
+    const count = remaining <= 0 ? 0 : fitting<unknown>(state[kind], remaining);
+    const items = state[kind].slice(0, count);
     remaining -= JSON.stringify(items).length;
     leftOut += state[kind].length - items.length;
     Object.assign(shown, { [kind]: items });
