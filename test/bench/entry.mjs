@@ -145,7 +145,13 @@ async function pings(report, folder) {
     }),
   );
   await writeFile(file, `${lines.join("\n")}\n`);
-  const client = new RawClient([...ENTRY, folder, "--memory.file", join(folder, "memory.db")]);
+  const client = new RawClient([
+    ...ENTRY,
+    folder,
+    "--memory.file",
+    join(folder, "memory.db"),
+    "--memory.toolsets=all",
+  ]);
   await client.initialize();
   await client.call("search_nodes", { query: "x" });
   let isDone = false;

@@ -185,6 +185,11 @@ describe("a URL guard", () => {
       const socket = await guard.connect("two.example", port);
       expect(socket.remoteAddress).toBe("127.0.0.1");
       socket.destroy();
+      const never: Resolve = () => new Promise(() => undefined);
+      const controller = new AbortController();
+      const waiting = createUrlGuard({}, never).place("slow.example", port, controller.signal);
+      controller.abort(new Error("enough"));
+      await expect(waiting).rejects.toThrow("enough");
     });
   });
 });

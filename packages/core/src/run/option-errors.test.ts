@@ -10,7 +10,6 @@ describe("mistakes", () => {
       ["--completely-different-thing"],
       "Unknown option --completely-different-thing. See --help for all options.",
     ],
-    [["-x"], "Unknown option -x. See --help for all options."],
     [["--bad\u001b[31m"], "Unknown option --bad\\u001b[31m. See --help for all options."],
     [["--timeout-ms"], "Option --timeout-ms needs a value: --timeout-ms=N."],
     [["--tools", ","], "Option --tools needs a value, but is empty."],
