@@ -177,7 +177,7 @@ describe("a URL guard", () => {
       expect((await refusal(guard.connect("public.example", port))).message).toContain("127.0.0.3");
     });
 
-    it("tries the next address, and stops when cancelled", async () => {
+    it("tries the next address; a look-up stops when cancelled", async () => {
       server = createServer();
       await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as AddressInfo;
