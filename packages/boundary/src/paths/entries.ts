@@ -26,7 +26,7 @@ import type {
 
 /** The allowed directory that `path` names. */
 const allowedAt = (path: string, { allowed }: GuardContext): AllowedDirectory | undefined =>
-  allowed.directories().find((one) => one.path === path || one.realPath === path);
+  allowed.directories().find((directory) => directory.path === path || directory.realPath === path);
 
 /** How a path is opened, whose last component need not exist. */
 interface EntryOptions {
@@ -52,10 +52,10 @@ export async function openEntry(
     if (parentPath === path) throw outside(path, allowed);
     parent = await opener.openDirectory(parentPath, parentPath);
   } catch (error) {
-    const itself = allowedAt(path, context);
-    throw itself === undefined
+    const allowedDirectory = allowedAt(path, context);
+    throw allowedDirectory === undefined
       ? error
-      : pathError("allowed_directory", path, { detail: quote(itself.path) });
+      : pathError("allowed_directory", path, { detail: quote(allowedDirectory.path) });
   }
   try {
     const name = basename(path);
@@ -79,9 +79,14 @@ export async function openEntry(
 function requireWritable({ parent, name, path }: GuardedPlace, { allowed }: GuardContext): void {
   requireWritableDirectory(parent, path);
   const real = join(parent.realPath, name);
-  if (allowed.hidden?.paths.some((one) => isInside(one, real))) throw pathError("hidden", path);
+  if (allowed.hidden?.paths.some((hiddenPath) => isInside(hiddenPath, real)))
+    throw pathError("hidden", path);
   for (const directory of allowed.directories())
-    if ([directory.path, directory.realPath].some((one) => containsByAnyName(real, one)))
+    if (
+      [directory.path, directory.realPath].some((directoryPath) =>
+        containsByAnyName(real, directoryPath),
+      )
+    )
       throw pathError("allowed_directory", path, { detail: quote(directory.path) });
 }
 
@@ -113,8 +118,8 @@ export async function readLinkAt(path: string, context: GuardContext): Promise<L
 
 /** See `PathGuard.exists`. */
 export async function entryExists(path: string, context: GuardContext): Promise<boolean> {
-  const itself = allowedAt(path, context);
-  if (itself !== undefined) return itself.unavailable === undefined;
+  const allowedDirectory = allowedAt(path, context);
+  if (allowedDirectory !== undefined) return allowedDirectory.unavailable === undefined;
   try {
     return await withEntry(path, context, {}, async ({ stat }) => stat !== undefined);
   } catch (error) {
@@ -134,7 +139,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   const { allowed, opener } = context;
   const created: string[] = [];
   const existing = await existingInside(path, context);
-  let directory = await opener.openDirectory(existing.real, existing.written);
+  let directory = await opener.openDirectory(existing.real, existing.existingText);
   try {
     for (const name of existing.missing) {
       const at = join(directory.path, name);
@@ -191,18 +196,18 @@ const MAX_NAMES_COMPARED = 5000;
 /** `not_found`, with the nearest existing directory and the names in it that are similar to the missing one. */
 async function missingError(
   path: string,
-  { real, missing: [name], written }: ExistingPart,
+  { real, missing: [name], existingText }: ExistingPart,
   { opener }: GuardContext,
 ): Promise<ToolError> {
   if (name === undefined) return pathError("changed_meanwhile", path);
   if ((await stat(real).catch(() => undefined))?.isDirectory() !== true)
-    return pathError("enoent", path, { detail: `: ${quote(written)} is a file` });
+    return pathError("enoent", path, { detail: `: ${quote(existingText)} is a file` });
   // Names that cannot be read make no suggestions.
   const directory = await opener.openDirectory(real, real).catch(() => undefined);
   const names = directory && (await readdir(directory.entry("")).catch(() => undefined));
   await directory?.close();
   const similar = nearest(name, (names ?? []).slice(0, MAX_NAMES_COMPARED));
-  const near = similar.length > 0 ? ` and contains ${listed(similar.map(quote))}` : "";
-  const detail = `; the nearest existing directory is ${quote(written)}${near}`;
+  const suggestion = similar.length > 0 ? ` and contains ${listed(similar.map(quote))}` : "";
+  const detail = `; the nearest existing directory is ${quote(existingText)}${suggestion}`;
   return pathError("enoent", path, { detail });
 }

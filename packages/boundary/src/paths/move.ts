@@ -79,15 +79,15 @@ async function moveTo(
   const directory = walkedDirectory(target.parent, allowed);
   const original = { directory: walkedDirectory(parent, allowed), name: source.name, path };
   const copy = { directory, name: temporaryName(), path: target.path };
-  let copied: Inventory;
+  let inventory: Inventory;
   try {
-    copied = await copyTree(original, copy);
+    inventory = await copyTree(original, copy);
     await moveInto(target.parent.entry(copy.name), target);
   } catch (error) {
     await removeTree(copy).catch(() => {});
     throw error;
   }
-  await removeTree(original, copied).catch((error: unknown) => {
+  await removeTree(original, inventory).catch((error: unknown) => {
     throw pathError("source_remains", path, { detail: quote(target.path), cause: error });
   });
 }
@@ -119,18 +119,18 @@ export function temporaryName(extension = "tmp"): string {
 /**
  * Moves an entry of our own directory to a place on the same file system, which must be free.
  *
- * @param replaced the file that is there; it must be unchanged, and is replaced
+ * @param expectedStat the file that is there; it must be unchanged, and is replaced
  * @throws ToolError `conflict`; the operating system's error
  */
 export async function moveInto(
   entry: string,
   target: GuardedPlace,
-  replaced?: Stats,
+  expectedStat?: Stats,
 ): Promise<void> {
   const { parent, path } = target;
   await parent.verify();
-  if (replaced !== undefined)
-    await whileHeld(path, () => replaceUnchanged(entry, target, replaced));
+  if (expectedStat !== undefined)
+    await whileHeld(path, () => replaceUnchanged(entry, target, expectedStat));
   else await renameFree({ entry, path }, lstatSync(entry, { bigint: true }), target);
   await parent.verify();
 }
@@ -139,10 +139,14 @@ export async function moveInto(
  * Nothing else in this process runs between these calls, so what was checked is what is replaced. The size and time
  * count too: another program may have written into the file, or a new file may have got the inode of a replaced one.
  */
-export function replaceUnchanged(entry: string, { entry: to, path }: GuardedPlace, old: Stats) {
+export function replaceUnchanged(
+  entry: string,
+  { entry: to, path }: GuardedPlace,
+  expectedStat: Stats,
+) {
   const now = lstatSync(to, { throwIfNoEntry: false });
-  const isOld = now?.ino === old.ino && now.dev === old.dev;
-  if (!isOld || now.size !== old.size || now.mtimeMs !== old.mtimeMs)
+  const isOld = now?.ino === expectedStat.ino && now.dev === expectedStat.dev;
+  if (!isOld || now.size !== expectedStat.size || now.mtimeMs !== expectedStat.mtimeMs)
     throw pathError("changed_meanwhile", path);
   renameSync(entry, to);
 }
@@ -165,14 +169,14 @@ async function renameFree(
 }
 
 /** Whether `entry` is what it was when its identity was read. */
-function isStill(entry: string, identity: Identity): boolean {
+function hasIdentity(entry: string, identity: Identity): boolean {
   const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
   return now !== undefined && isSame(now, identity);
 }
 
 /** Removes a name, unless another program has created something new there. */
 function unlinkIfSame(entry: string, identity: Identity): void {
-  if (isStill(entry, identity)) unlinkSync(entry);
+  if (hasIdentity(entry, identity)) unlinkSync(entry);
 }
 
 /** The errors of link(2) if a file system, or the kernel's hard link protection, does not allow the link. */
@@ -198,13 +202,13 @@ export async function giveFreeName(
     if (!noLinks.has(errorCode(error) ?? "")) throw error;
     return renameOverHolder(entry, to, path, false);
   }
-  const made = lstatSync(to, { bigint: true });
+  const linkStat = lstatSync(to, { bigint: true });
   try {
     // A link may have replaced the file, which would give an outside file a name inside.
-    if (!isLink && !isSame(made, identity)) throw pathError("changed_meanwhile", path);
+    if (!isLink && !isSame(linkStat, identity)) throw pathError("changed_meanwhile", path);
     await whileHeld(path, () => unlinkIfSame(entry, identity));
   } catch (error) {
-    unlinkIfSame(to, made);
+    unlinkIfSame(to, linkStat);
     throw error;
   }
 }
@@ -215,14 +219,14 @@ export async function giveFreeName(
  */
 async function renameOverHolder(entry: string, to: string, path: string, isDirectory: boolean) {
   await (isDirectory ? mkdir(to, 0o700) : writeFile(to, "", { flag: "wx" }));
-  const held = lstatSync(to, { bigint: true });
+  const holderStat = lstatSync(to, { bigint: true });
   try {
     await whileHeld(path, () => {
-      if (!isStill(to, held)) throw pathError("changed_meanwhile", path);
+      if (!hasIdentity(to, holderStat)) throw pathError("changed_meanwhile", path);
       renameSync(entry, to);
     });
   } catch (error) {
-    if (isStill(to, held)) await (isDirectory ? rmdir(to) : unlink(to)).catch(() => {});
+    if (hasIdentity(to, holderStat)) await (isDirectory ? rmdir(to) : unlink(to)).catch(() => {});
     throw error;
   }
 }

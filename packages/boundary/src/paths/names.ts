@@ -73,8 +73,8 @@ export function containsByAnyName(target: string, directory: string): boolean {
 }
 
 /** The start of `target` with as many components as `other` has. */
-const upTo = (other: string, target: string): string =>
-  target.split(path.sep).slice(0, other.split(path.sep).length).join(path.sep);
+const upTo = (reference: string, target: string): string =>
+  target.split(path.sep).slice(0, reference.split(path.sep).length).join(path.sep);
 
 /** @param real a path that must not be a link; `configured` may be one */
 function isOneDirectory(real: string, configured: string): boolean {

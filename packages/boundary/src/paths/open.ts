@@ -19,28 +19,28 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
   const locate = verification === "proc" ? byDescriptor() : byPath;
 
   /** @throws ToolError `denied` for what no tool may open */
-  function judge({ realPath, stat, kind }: Target, asked: string): AllowedDirectory {
+  function judge({ realPath, stat, kind }: Target, requestedPath: string): AllowedDirectory {
     const directory = directoryAround(realPath, allowed);
     if (directory === undefined)
       throw allowed.hidden?.hides(realPath)
-        ? pathError("hidden", asked)
-        : leadsOutside(asked, allowed);
-    if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
-    if (kind() === "special") throw inSpecialFileSystem(asked);
+        ? pathError("hidden", requestedPath)
+        : leadsOutside(requestedPath, allowed);
+    if (!stat.isFile() && !stat.isDirectory()) throw specialFile(requestedPath, stat);
+    if (kind() === "special") throw inSpecialFileSystem(requestedPath);
     return directory;
   }
 
   /** Opens what is at `path`, unless that changes in between; then it tries again. */
-  async function settled<Opened>(
+  async function openWithRetry<Opened>(
     path: string,
-    asked: string,
+    requestedPath: string,
     open: (target: Target, directory: AllowedDirectory) => Promise<Opened | undefined>,
   ): Promise<Opened> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const target = await locate(path);
       if (target === undefined) continue;
       try {
-        const opened = await open(target, judge(target, asked));
+        const opened = await open(target, judge(target, requestedPath));
         if (opened !== undefined) return opened;
       } catch (error) {
         target.close();
@@ -48,37 +48,37 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
       }
       target.close();
     }
-    throw pathError("changed_meanwhile", asked);
+    throw pathError("changed_meanwhile", requestedPath);
   }
 
   return {
-    openFile: (path, asked) =>
-      settled(path, asked, async (target, directory) => {
+    openFile: (path, requestedPath) =>
+      openWithRetry(path, requestedPath, async (target, directory) => {
         const { realPath, stat } = target;
-        if (!stat.isFile()) throw pathError("is_directory", asked);
+        if (!stat.isFile()) throw pathError("is_directory", requestedPath);
         const handle = await target.open();
         if (target.isStill && !(await target.isStill(handle).catch(() => false)))
           return void (await handle.close());
         target.close();
-        return { handle, path: asked, realPath, stat, directory };
+        return { handle, path: requestedPath, realPath, stat, directory };
       }),
 
-    openDirectory: (path, asked) =>
-      settled(path, asked, async (target, directory) => {
+    openDirectory: (path, requestedPath) =>
+      openWithRetry(path, requestedPath, async (target, directory) => {
         const { at, realPath, stat } = target;
-        if (!stat.isDirectory()) throw pathError("not_directory", asked);
+        if (!stat.isDirectory()) throw pathError("not_directory", requestedPath);
         if (target.isStill && !(await target.isStill())) return undefined;
         const begin = at.endsWith(sep) ? at : at + sep;
         let isClosed = false;
         return {
-          path: asked,
+          path: requestedPath,
           realPath,
           stat,
           directory,
           isLocal: target.kind() === "local",
           entry(name) {
             // The number may now refer to another directory.
-            if (isClosed) throw new Error(`Used after it was closed: ${asked}`);
+            if (isClosed) throw new Error(`Used after it was closed: ${requestedPath}`);
             const isUp = name === "." || name === "..";
             if (isUp || /[/\0]/.test(name) || name.includes(sep))
               throw new TypeError(`Not a valid directory entry name: ${JSON.stringify(name)}`);
@@ -86,7 +86,7 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
           },
           async verify() {
             if (target.isStill && !(await target.isStill()))
-              throw pathError("changed_meanwhile", asked);
+              throw pathError("changed_meanwhile", requestedPath);
           },
           async close() {
             if (!isClosed) target.close();
@@ -154,9 +154,9 @@ function byDescriptor(): (path: string) => Promise<Target> {
   return async (path) => {
     const { fd, stat } = await find(path);
     const at = `/proc/self/fd/${fd}`;
-    const named = readlinkSync(at);
+    const kernelPath = readlinkSync(at);
     // The kernel marks the path of a file that was deleted or replaced just now.
-    const realPath = stat.nlink === 0 ? named.replace(/ \(deleted\)$/, "") : named;
+    const realPath = stat.nlink === 0 ? kernelPath.replace(/ \(deleted\)$/, "") : kernelPath;
     const kind = () => {
       const kind = kinds.get(stat.dev) ?? fileSystemKind(at);
       kinds.set(stat.dev, kind);

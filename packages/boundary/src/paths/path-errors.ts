@@ -6,7 +6,7 @@ import type { AllowedDirectories } from "./types.ts";
 const INSIDE =
   "Use a path inside, or ask the user to start the server with that directory as an argument or --root.";
 /** Other codes of the operating system for the same thing. */
-const SAME: Readonly<Record<string, string>> = {
+const CODE_SYNONYMS: Readonly<Record<string, string>> = {
   eisdir: "is_directory",
   eperm: "eacces",
   edquot: "enospc",
@@ -106,13 +106,13 @@ export function orMissing(error: unknown): undefined {
  * ToolError, a bug) is returned unchanged.
  */
 export function systemError(error: unknown, path: string): unknown {
-  const written = errorCode(error) ?? "";
-  if (error instanceof ToolError || !/^E[A-Z0-9]+$/.test(written)) return error;
-  const lower = written.toLowerCase();
-  const code = SAME[lower] ?? lower;
+  const systemCode = errorCode(error) ?? "";
+  if (error instanceof ToolError || !/^E[A-Z0-9]+$/.test(systemCode)) return error;
+  const lower = systemCode.toLowerCase();
+  const code = CODE_SYNONYMS[lower] ?? lower;
   if (isKnown(code)) return pathError(code, path, { cause: error });
   const options = { hint: "Retry; if it persists, tell the user.", code, cause: error };
-  return new ToolError("unavailable", `I/O error on ${quote(path)} (${written}).`, options);
+  return new ToolError("unavailable", `I/O error on ${quote(path)} (${systemCode}).`, options);
 }
 
 const isKnown = (code: string): code is PathCode => Object.hasOwn(pathFailure.table, code);
@@ -169,9 +169,9 @@ export function quote(text: string): string {
 
 /** `a`, `a and b`, `a, b and c`; with more than `max` items: `a, b and 5 more`. */
 export function listed(items: readonly string[], max = 10): string {
-  const shown = items.slice(0, max);
-  const hidden = items.length - shown.length;
-  if (hidden > 0) return `${shown.join(", ")} and ${hidden} more`;
-  if (shown.length < 2) return shown.join("");
-  return `${shown.slice(0, -1).join(", ")} and ${shown.at(-1) ?? ""}`;
+  const visibleItems = items.slice(0, max);
+  const hiddenCount = items.length - visibleItems.length;
+  if (hiddenCount > 0) return `${visibleItems.join(", ")} and ${hiddenCount} more`;
+  if (visibleItems.length < 2) return visibleItems.join("");
+  return `${visibleItems.slice(0, -1).join(", ")} and ${visibleItems.at(-1) ?? ""}`;
 }

@@ -107,31 +107,35 @@ export function createPathGuard(
   verification: Verification = hasProc() ? "proc" : "portable",
 ): PathGuard {
   const opener = openerOf(allowed, verification);
-  const context: GuardContext = { allowed, opener, writing: new Line() };
+  const context: GuardContext = { allowed, opener, writers: new Line() };
   /** Runs `work` with the absolute path; its errors are explained. */
   async function at<Result>(path: string, work: (path: string) => Promise<Result>) {
-    const located = await locate(path, allowed);
+    const absolutePath = await locate(path, allowed);
     try {
-      return await work(located);
+      return await work(absolutePath);
     } catch (error) {
-      throw await explain(error, located, context);
+      throw await explain(error, absolutePath, context);
     }
   }
   return {
     allowed,
     resolve: (path) => locate(path, allowed),
     contains: (realPath) => directoryAround(realPath, allowed) !== undefined,
-    exists: (path) => at(path, (located) => entryExists(located, context)),
-    openFile: (path) => at(path, (located) => opener.openFile(located, located)),
-    openDirectory: (path) => at(path, (located) => opener.openDirectory(located, located)),
-    place: (path, options) => at(path, (located) => openEntry(located, context, options)),
+    exists: (path) => at(path, (absolutePath) => entryExists(absolutePath, context)),
+    openFile: (path) => at(path, (absolutePath) => opener.openFile(absolutePath, absolutePath)),
+    openDirectory: (path) =>
+      at(path, (absolutePath) => opener.openDirectory(absolutePath, absolutePath)),
+    place: (path, options) => at(path, (absolutePath) => openEntry(absolutePath, context, options)),
     writeFile: (path, content, options = {}) =>
-      at(path, (located) => writeFileAt(located, content, options, context)),
-    updateFile: (path, work) => at(path, (located) => updateFileAt(located, work, context)),
-    createDirectory: (path) => at(path, (located) => makeDirectories(located, context)),
+      at(path, (absolutePath) => writeFileAt(absolutePath, content, options, context)),
+    updateFile: (path, work) =>
+      at(path, (absolutePath) => updateFileAt(absolutePath, work, context)),
+    createDirectory: (path) => at(path, (absolutePath) => makeDirectories(absolutePath, context)),
     move: (from, to, check) =>
-      at(from, async (located) => moveEntry(located, await locate(to, allowed), context, check)),
+      at(from, async (absolutePath) =>
+        moveEntry(absolutePath, await locate(to, allowed), context, check),
+      ),
     walk: (directory) => walkedDirectory(directory, allowed),
-    readLink: (path) => at(path, (located) => readLinkAt(located, context)),
+    readLink: (path) => at(path, (absolutePath) => readLinkAt(absolutePath, context)),
   };
 }

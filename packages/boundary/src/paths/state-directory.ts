@@ -25,9 +25,11 @@ import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
 export function stateDirectories(server: string): string[] {
   const { data, log } = envPaths("refmcp", { suffix: "" });
   // On Linux, env-paths calls the state directory ($XDG_STATE_HOME) that of logs.
-  const named = ["darwin", "win32"].includes(process.platform) ? data : log;
+  const baseDirectory = ["darwin", "win32"].includes(process.platform) ? data : log;
   // The XDG Base Directory Specification requires absolute paths; others are ignored.
-  const state = isAbsolute(named) ? named : join(homedir(), ".local", "state", "refmcp");
+  const state = isAbsolute(baseDirectory)
+    ? baseDirectory
+    : join(homedir(), ".local", "state", "refmcp");
   const temporary = process.platform === "linux" ? ["/var/tmp", tmpdir()] : [tmpdir()];
   const user = process.getuid?.().toString() ?? userInfo().username.replace(/[^\w.-]/g, "_");
   return [

@@ -71,23 +71,23 @@ export async function copyTree(
   async function copy(source: TreeEntry, target: TreeEntry, key: string): Promise<void> {
     if (slices.due()) await slices.rest();
     const path = source.directory.entry(source.name);
-    const copied = target.directory.entry(target.name);
+    const copyPath = target.directory.entry(target.name);
     const stat = lstatSync(path, { bigint: true });
     if (stat.isDirectory()) {
-      mkdirSync(copied, 0o700);
-      await inside(source, stat, (children) =>
-        inside(target, undefined, async (copies) => {
+      mkdirSync(copyPath, 0o700);
+      await withDirectory(source, stat, (children) =>
+        withDirectory(target, undefined, async (copies) => {
           for (const name of namesIn(children, source))
             await copy(
-              below(children, name, source),
-              below(copies, name, target),
+              childEntry(children, name, source),
+              childEntry(copies, name, target),
               `${key}/${name}`,
             );
           if (process.platform !== "win32") setAttributes(copies.entry("."), stat, options);
         }),
       );
-    } else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(path), copied);
-    else if (stat.isFile()) await copyContent(source, stat, copied, options);
+    } else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(path), copyPath);
+    else if (stat.isFile()) await copyContent(source, stat, copyPath, options);
     else if (options.skipped === undefined) throw specialFile(source.path, stat);
     else options.skipped(key);
     inventory.set(key, stat);
@@ -95,12 +95,12 @@ export async function copyTree(
   }
 }
 
-function below(directory: WalkedDirectory, name: string, { path }: TreeEntry): TreeEntry {
+function childEntry(directory: WalkedDirectory, name: string, { path }: TreeEntry): TreeEntry {
   return { directory, name, path: join(path, name) };
 }
 
 /** Opens the directory at `at`, if it still is the one that `stat` describes. */
-async function inside(
+async function withDirectory(
   { directory, name, path }: TreeEntry,
   stat: BigIntStats | undefined,
   work: (children: WalkedDirectory) => Promise<void>,
@@ -123,10 +123,10 @@ function namesIn(directory: WalkedDirectory, { path }: TreeEntry): string[] {
   return entries.map(({ name }) => name);
 }
 
-/** @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict` */
+/** @param expectedStat the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict` */
 async function copyContent(
   { directory, name, path }: TreeEntry,
-  seen: BigIntStats,
+  expectedStat: BigIntStats,
   target: string,
   options: CopyOptions,
 ): Promise<void> {
@@ -134,15 +134,15 @@ async function copyContent(
   if (fd === undefined) throw pathError("changed_meanwhile", path);
   try {
     const requireSame = () => {
-      if (!isUnchanged(fstatSync(fd, { bigint: true }), seen))
+      if (!isUnchanged(fstatSync(fd, { bigint: true }), expectedStat))
         throw pathError("changed_meanwhile", path);
     };
     requireSame();
-    await copyData(fd, Number(seen.size), target, options.signal);
+    await copyData(fd, Number(expectedStat.size), target, options.signal);
     requireSame();
     // The copy has the mode of the original.
-    if (options.attributes !== false || (seen.mode & 0o7000n) !== 0n)
-      setAttributes(target, seen, options);
+    if (options.attributes !== false || (expectedStat.mode & 0o7000n) !== 0n)
+      setAttributes(target, expectedStat, options);
   } finally {
     closeSync(fd);
   }
@@ -176,20 +176,20 @@ export async function copyData(
       if (errorCode(error) === "EEXIST") throw error;
     }
   }
-  const copied = await open(target, "wx", 0o600);
+  const targetHandle = await open(target, "wx", 0o600);
   try {
-    await copied.chmod(fstatSync(fd).mode & 0o777);
+    await targetHandle.chmod(fstatSync(fd).mode & 0o777);
     const buffer = Buffer.allocUnsafe(LARGE_BYTES);
     for (let position = 0; ; ) {
       signal?.throwIfAborted();
       const { bytesRead } = await readLater(fd, buffer, 0, buffer.length, position);
       if (bytesRead === 0) return;
       // Each call continues where the previous one ended.
-      await copied.writeFile(buffer.subarray(0, bytesRead));
+      await targetHandle.writeFile(buffer.subarray(0, bytesRead));
       position += bytesRead;
     }
   } finally {
-    await copied.close();
+    await targetHandle.close();
   }
 }
 
@@ -198,8 +198,8 @@ const COPIED_FLAGS =
   process.platform === "win32" ? constants.O_RDWR : constants.O_RDONLY | constants.O_NOFOLLOW;
 
 /** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
-function setAttributes(copied: string, stat: BigIntStats, { attributes = true }: CopyOptions) {
-  const fd = openSync(copied, COPIED_FLAGS);
+function setAttributes(copyPath: string, stat: BigIntStats, { attributes = true }: CopyOptions) {
+  const fd = openSync(copyPath, COPIED_FLAGS);
   try {
     const mode = Number(stat.mode);
     fchmodSync(fd, mode & 0o777);
@@ -234,16 +234,16 @@ export async function removeTree(at: TreeEntry, expected?: Inventory): Promise<v
     if (expected !== undefined && !isUnchanged(stat, expected.get(key)))
       throw pathError("changed_meanwhile", at.path);
     if (!stat.isDirectory()) return whileHeld(at.path, () => unlinkSync(entry));
-    await inside(at, stat, async (children) => {
+    await withDirectory(at, stat, async (children) => {
       for (const name of namesIn(children, at))
-        await remove(below(children, name, at), `${key}/${name}`);
+        await remove(childEntry(children, name, at), `${key}/${name}`);
     });
     await whileHeld(at.path, () => rmdirSync(entry));
   }
 }
 
 /** A directory's own time changes with its entries, which are checked one by one. */
-function isUnchanged(now: BigIntStats, then: BigIntStats | undefined): boolean {
-  if (then === undefined || !isSame(now, then)) return false;
-  return now.isDirectory() || (now.mtimeNs === then.mtimeNs && now.size === then.size);
+function isUnchanged(now: BigIntStats, before: BigIntStats | undefined): boolean {
+  if (before === undefined || !isSame(now, before)) return false;
+  return now.isDirectory() || (now.mtimeNs === before.mtimeNs && now.size === before.size);
 }

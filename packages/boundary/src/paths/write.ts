@@ -21,7 +21,7 @@ export async function updateFileAt<Result>(
   work: (handle: FileHandle, stat: Stats) => Promise<Result>,
   context: GuardContext,
 ): Promise<Result> {
-  return inLine(path, {}, context, async (place) => {
+  return serialized(path, {}, context, async (place) => {
     requirePermission(place);
     const { stat, handle: existing } = await context.opener.openFile(place.entry, path);
     let handle: FileHandle | undefined;
@@ -42,14 +42,14 @@ export async function updateFileAt<Result>(
 }
 
 /** Runs `work` with the place to write to, after all earlier writers of the same file. */
-async function inLine<Result>(
+async function serialized<Result>(
   path: string,
   options: WriteOptions,
   context: GuardContext,
   work: (place: GuardedPlace) => Promise<Result>,
 ): Promise<Result> {
   const place = await openTarget(path, options, context);
-  return context.writing
+  return context.writers
     .run(keyOf(join(place.parent.realPath, place.name)), () => work(place))
     .finally(() => place.parent.close());
 }
@@ -65,8 +65,8 @@ async function openTarget(
   await place.parent.close();
   const existing = await existingInside(path, context);
   if (options.mode === "create") throw pathError("eexist", path);
-  const created = join(existing.real, ...existing.missing);
-  const target = await openEntry(created, context, { write: true });
+  const targetPath = join(existing.real, ...existing.missing);
+  const target = await openEntry(targetPath, context, { write: true });
   if (target.stat?.isSymbolicLink() !== true) return target;
   await target.parent.close();
   throw pathError("changed_meanwhile", path);
@@ -80,7 +80,7 @@ export async function writeFileAt(
   context: GuardContext,
 ): Promise<{ created: boolean; path: string }> {
   const { mode, check } = options;
-  return inLine(path, options, context, async (place) => {
+  return serialized(path, options, context, async (place) => {
     const { parent, entry, path } = place;
     const present = lstatSync(entry, { throwIfNoEntry: false });
     if (present !== undefined) {
@@ -94,14 +94,14 @@ export async function writeFileAt(
     try {
       await temporary.handle.writeFile(content);
       await temporary.handle.sync();
-      const checked = check && (await runCheck(place, check, context));
-      const old = checked ?? present;
+      const checkedStat = check && (await runCheck(place, check, context));
+      const old = checkedStat ?? present;
       if (old !== undefined) await copyAttributes(temporary, old);
       // Windows does not rename an open file.
       await temporary.handle.close();
       await parent.verify();
-      if (checked !== undefined)
-        await whileHeld(path, () => replaceUnchanged(temporary.entry, place, checked));
+      if (checkedStat !== undefined)
+        await whileHeld(path, () => replaceUnchanged(temporary.entry, place, checkedStat));
       else if (mode === "create" || check !== undefined) await giveFreeName(temporary, entry, path);
       else await whileHeld(path, () => rename(temporary.entry, entry));
       await parent.verify();
