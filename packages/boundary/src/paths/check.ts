@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { ToolError } from "../answer/errors.ts";
 import { deepestExisting } from "./existing.ts";
 import { formsOf, isInside, isInsideByAnyName, within } from "./names.ts";
-import { inSpecialFileSystem, outside, pathError, quote } from "./path-errors.ts";
+import { inSpecialFileSystem, outsideError, pathError, quote } from "./path-errors.ts";
 import { parsePath } from "./resolve.ts";
 import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 
@@ -14,8 +14,10 @@ export function innermost(
   directories: readonly AllowedDirectory[],
   realPath: string,
 ): AllowedDirectory | undefined {
-  const around = directories.filter((directory) => isInsideByAnyName(realPath, directory.realPath));
-  return around.sort((a, b) => b.realPath.length - a.realPath.length)[0];
+  const parents = directories.filter((directory) =>
+    isInsideByAnyName(realPath, directory.realPath),
+  );
+  return parents.sort((a, b) => b.realPath.length - a.realPath.length)[0];
 }
 
 /** The innermost allowed directory around an absolute real path; checks the directories again before it returns undefined. */
@@ -36,9 +38,7 @@ const isAvailable = ({ unavailable }: AllowedDirectory): boolean => unavailable 
 /** The allowed directories that a path is in by its text, under the names that the user gave them or their real ones. */
 function directoriesByText(path: string, allowed: AllowedDirectories): AllowedDirectory[] {
   const directories = allowed.directories();
-  return directories.filter(
-    (directory) => within(path, directory.path) || within(path, directory.realPath),
-  );
+  return directories.filter((root) => within(path, root.path) || within(path, root.realPath));
 }
 
 /** The error for `path` if the only allowed directory around it, by its text, cannot be used now. */
@@ -46,9 +46,9 @@ export function unavailableAround(
   path: string,
   allowed: AllowedDirectories,
 ): ToolError | undefined {
-  const around = directoriesByText(path, allowed);
-  const [first] = around;
-  if (first === undefined || around.some(isAvailable)) return undefined;
+  const parents = directoriesByText(path, allowed);
+  const [first] = parents;
+  if (first === undefined || parents.some(isAvailable)) return undefined;
   const detail = `${quote(first.path)} (${first.source}) ${first.unavailable}`;
   return pathError("directory_unavailable", path, { detail });
 }
@@ -102,17 +102,15 @@ export function fileSystemKind(path: string): FileSystemKind {
  * @throws ToolError `invalid`, `denied` (outside), `unavailable` (the allowed directory does not exist)
  */
 export async function locate(text: string, allowed: AllowedDirectories): Promise<string> {
-  const parsedPath = parsePath(text, { platform: process.platform, home: homedir });
-  const path = parsedPath.absolute
-    ? parsedPath.path
-    : await belowDirectories(parsedPath.path, allowed);
-  if (path === undefined) throw outside(text, allowed);
+  const location = parsePath(text, { platform: process.platform, home: homedir });
+  const path = location.absolute ? location.path : await belowDirectories(location.path, allowed);
+  if (path === undefined) throw outsideError(text, allowed);
   const isWrittenInside = () => directoriesByText(path, allowed).some(isAvailable);
   if (!isWrittenInside()) allowed.refresh?.();
   const unavailableError = unavailableAround(path, allowed);
   if (unavailableError !== undefined) throw unavailableError;
   const insidePath = isWrittenInside() ? path : await underRealName(path, allowed);
-  if (insidePath === undefined) throw outside(text, allowed);
+  if (insidePath === undefined) throw outsideError(text, allowed);
   if (isSpecialPlace(insidePath)) throw inSpecialFileSystem(text);
   return storedPath(insidePath, allowed);
 }

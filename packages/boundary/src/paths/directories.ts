@@ -164,14 +164,12 @@ export function withRoots(
   const directories: AllowedDirectory[] = [];
   const ignored: AllowedDirectory[] = [];
   for (const root of roots) {
-    const around = innermost(configured, root.realPath);
-    const below = configured.filter((directory) =>
-      isInsideByAnyName(directory.realPath, root.realPath),
-    );
-    const counts = around !== undefined || (replaces && !isFileSystemRoot(root.realPath));
-    if (counts) directories.push({ ...root, writable: around?.writable ?? true });
-    if (!counts && (replaces || below.length === 0)) ignored.push(root);
-    else directories.push(...below.filter(({ writable }) => !replaces || !writable));
+    const container = innermost(configured, root.realPath);
+    const inner = configured.filter(({ realPath }) => isInsideByAnyName(realPath, root.realPath));
+    const counts = container !== undefined || (replaces && !isFileSystemRoot(root.realPath));
+    if (counts) directories.push({ ...root, writable: container?.writable ?? true });
+    if (!counts && (replaces || inner.length === 0)) ignored.push(root);
+    else directories.push(...inner.filter(({ writable }) => !replaces || !writable));
   }
   return { directories: distinct(directories), ignored };
 }
@@ -180,11 +178,8 @@ export function withRoots(
 function distinct(directories: readonly AllowedDirectory[]): AllowedDirectory[] {
   const byRealPath = new Map<string, AllowedDirectory>();
   for (const directory of directories) {
-    const previous = byRealPath.get(directory.realPath) ?? directory;
-    byRealPath.set(previous.realPath, {
-      ...previous,
-      writable: previous.writable && directory.writable,
-    });
+    const old = byRealPath.get(directory.realPath) ?? directory;
+    byRealPath.set(old.realPath, { ...old, writable: old.writable && directory.writable });
   }
   return [...byRealPath.values()];
 }

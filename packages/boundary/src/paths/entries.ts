@@ -8,10 +8,10 @@ import { containsByAnyName, isInside } from "./names.ts";
 import {
   errorCode,
   isMissing,
-  leadsOutside,
-  listed,
+  joinNames,
+  leadsOutsideError,
   orMissing,
-  outside,
+  outsideError,
   pathError,
   quote,
   systemError,
@@ -49,7 +49,7 @@ export async function openEntry(
   const { allowed, opener } = context;
   let parent: GuardedDirectory;
   try {
-    if (parentPath === path) throw outside(path, allowed);
+    if (parentPath === path) throw outsideError(path, allowed);
     parent = await opener.openDirectory(parentPath, parentPath);
   } catch (error) {
     const allowedDirectory = allowedAt(path, context);
@@ -82,11 +82,7 @@ function requireWritable({ parent, name, path }: GuardedPlace, { allowed }: Guar
   if (allowed.hidden?.paths.some((hiddenPath) => isInside(hiddenPath, real)))
     throw pathError("hidden", path);
   for (const directory of allowed.directories())
-    if (
-      [directory.path, directory.realPath].some((directoryPath) =>
-        containsByAnyName(real, directoryPath),
-      )
-    )
+    if ([directory.path, directory.realPath].some((root) => containsByAnyName(real, root)))
       throw pathError("allowed_directory", path, { detail: quote(directory.path) });
 }
 
@@ -172,7 +168,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
 export async function existingInside(path: string, { allowed }: GuardContext) {
   const existing = await existingPart(path);
   if (directoryAround(existing.real, allowed) !== undefined) return existing;
-  throw unavailableAround(path, allowed) ?? leadsOutside(path, allowed);
+  throw unavailableAround(path, allowed) ?? leadsOutsideError(path, allowed);
 }
 
 /**
@@ -207,7 +203,7 @@ async function missingError(
   const names = directory && (await readdir(directory.entry("")).catch(() => undefined));
   await directory?.close();
   const similar = nearest(name, (names ?? []).slice(0, MAX_NAMES_COMPARED));
-  const suggestion = similar.length > 0 ? ` and contains ${listed(similar.map(quote))}` : "";
+  const suggestion = similar.length > 0 ? ` and contains ${joinNames(similar.map(quote))}` : "";
   const detail = `; the nearest existing directory is ${quote(existingText)}${suggestion}`;
   return pathError("enoent", path, { detail });
 }

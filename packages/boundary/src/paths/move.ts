@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { walkedDirectory } from "./below.ts";
 import { explain, withEntry } from "./entries.ts";
 import { fold, isInside } from "./names.ts";
-import { errorCode, pathError, quote, specialFile } from "./path-errors.ts";
+import { errorCode, pathError, quote, specialFileError } from "./path-errors.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
 import { type GuardContext, type GuardedPlace, type Identity, isSame } from "./types.ts";
 import { whileHeld } from "./while-held.ts";
@@ -32,12 +32,12 @@ export async function moveEntry(
   await withEntry(from, context, { write: true }, async (source) => {
     const stat = lstatSync(source.entry, { bigint: true });
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink())
-      throw specialFile(from, stat);
+      throw specialFileError(from, stat);
     check?.(source.entry);
-    const moving = withEntry(to, context, { write: true }, (target) =>
+    const result = withEntry(to, context, { write: true }, (target) =>
       moveTo(source, stat, target, context),
     );
-    await moving.catch(async (error: unknown) => {
+    await result.catch(async (error: unknown) => {
       // rename(2) does not report which of the two paths caused the error.
       const code = errorCode(error) ?? "";
       const isAboutSource =
@@ -119,18 +119,13 @@ export function temporaryName(extension = "tmp"): string {
 /**
  * Moves an entry of our own directory to a place on the same file system, which must be free.
  *
- * @param expectedStat the file that is there; it must be unchanged, and is replaced
+ * @param stat the file that is there; it must be unchanged, and is replaced
  * @throws ToolError `conflict`; the operating system's error
  */
-export async function moveInto(
-  entry: string,
-  target: GuardedPlace,
-  expectedStat?: Stats,
-): Promise<void> {
+export async function moveInto(entry: string, target: GuardedPlace, stat?: Stats): Promise<void> {
   const { parent, path } = target;
   await parent.verify();
-  if (expectedStat !== undefined)
-    await whileHeld(path, () => replaceUnchanged(entry, target, expectedStat));
+  if (stat !== undefined) await whileHeld(path, () => replaceUnchanged(entry, target, stat));
   else await renameFree({ entry, path }, lstatSync(entry, { bigint: true }), target);
   await parent.verify();
 }
@@ -139,14 +134,10 @@ export async function moveInto(
  * Nothing else in this process runs between these calls, so what was checked is what is replaced. The size and time
  * count too: another program may have written into the file, or a new file may have got the inode of a replaced one.
  */
-export function replaceUnchanged(
-  entry: string,
-  { entry: to, path }: GuardedPlace,
-  expectedStat: Stats,
-) {
+export function replaceUnchanged(entry: string, { entry: to, path }: GuardedPlace, stat: Stats) {
   const now = lstatSync(to, { throwIfNoEntry: false });
-  const isOld = now?.ino === expectedStat.ino && now.dev === expectedStat.dev;
-  if (!isOld || now.size !== expectedStat.size || now.mtimeMs !== expectedStat.mtimeMs)
+  const isOld = now?.ino === stat.ino && now.dev === stat.dev;
+  if (!isOld || now.size !== stat.size || now.mtimeMs !== stat.mtimeMs)
     throw pathError("changed_meanwhile", path);
   renameSync(entry, to);
 }

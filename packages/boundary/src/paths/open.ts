@@ -4,7 +4,12 @@ import { dirname, sep } from "node:path";
 import { promisify } from "node:util";
 import { directoryAround, type FileSystemKind, fileSystemKind } from "./check.ts";
 import { byPath, type Target } from "./open-portable.ts";
-import { inSpecialFileSystem, leadsOutside, pathError, specialFile } from "./path-errors.ts";
+import {
+  inSpecialFileSystem,
+  leadsOutsideError,
+  pathError,
+  specialFileError,
+} from "./path-errors.ts";
 import { openLocal } from "./read-handle.ts";
 import type { AllowedDirectories, AllowedDirectory, Opener } from "./types.ts";
 
@@ -24,8 +29,8 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
     if (directory === undefined)
       throw allowed.hidden?.hides(realPath)
         ? pathError("hidden", requestedPath)
-        : leadsOutside(requestedPath, allowed);
-    if (!stat.isFile() && !stat.isDirectory()) throw specialFile(requestedPath, stat);
+        : leadsOutsideError(requestedPath, allowed);
+    if (!stat.isFile() && !stat.isDirectory()) throw specialFileError(requestedPath, stat);
     if (kind() === "special") throw inSpecialFileSystem(requestedPath);
     return directory;
   }
@@ -40,8 +45,8 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
       const target = await locate(path);
       if (target === undefined) continue;
       try {
-        const opened = await open(target, judge(target, requestedPath));
-        if (opened !== undefined) return opened;
+        const result = await open(target, judge(target, requestedPath));
+        if (result !== undefined) return result;
       } catch (error) {
         target.close();
         throw error;

@@ -110,32 +110,28 @@ export function createPathGuard(
   const context: GuardContext = { allowed, opener, writers: new Line() };
   /** Runs `work` with the absolute path; its errors are explained. */
   async function at<Result>(path: string, work: (path: string) => Promise<Result>) {
-    const absolutePath = await locate(path, allowed);
+    const target = await locate(path, allowed);
     try {
-      return await work(absolutePath);
+      return await work(target);
     } catch (error) {
-      throw await explain(error, absolutePath, context);
+      throw await explain(error, target, context);
     }
   }
   return {
     allowed,
     resolve: (path) => locate(path, allowed),
     contains: (realPath) => directoryAround(realPath, allowed) !== undefined,
-    exists: (path) => at(path, (absolutePath) => entryExists(absolutePath, context)),
-    openFile: (path) => at(path, (absolutePath) => opener.openFile(absolutePath, absolutePath)),
-    openDirectory: (path) =>
-      at(path, (absolutePath) => opener.openDirectory(absolutePath, absolutePath)),
-    place: (path, options) => at(path, (absolutePath) => openEntry(absolutePath, context, options)),
+    exists: (path) => at(path, (target) => entryExists(target, context)),
+    openFile: (path) => at(path, (target) => opener.openFile(target, target)),
+    openDirectory: (path) => at(path, (target) => opener.openDirectory(target, target)),
+    place: (path, options) => at(path, (target) => openEntry(target, context, options)),
     writeFile: (path, content, options = {}) =>
-      at(path, (absolutePath) => writeFileAt(absolutePath, content, options, context)),
-    updateFile: (path, work) =>
-      at(path, (absolutePath) => updateFileAt(absolutePath, work, context)),
-    createDirectory: (path) => at(path, (absolutePath) => makeDirectories(absolutePath, context)),
+      at(path, (target) => writeFileAt(target, content, options, context)),
+    updateFile: (path, work) => at(path, (target) => updateFileAt(target, work, context)),
+    createDirectory: (path) => at(path, (target) => makeDirectories(target, context)),
     move: (from, to, check) =>
-      at(from, async (absolutePath) =>
-        moveEntry(absolutePath, await locate(to, allowed), context, check),
-      ),
+      at(from, async (located) => moveEntry(located, await locate(to, allowed), context, check)),
     walk: (directory) => walkedDirectory(directory, allowed),
-    readLink: (path) => at(path, (absolutePath) => readLinkAt(absolutePath, context)),
+    readLink: (path) => at(path, (target) => readLinkAt(target, context)),
   };
 }

@@ -10,6 +10,7 @@ import {
 import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import envPaths from "env-paths";
+import { reasonOf } from "../answer/errors.ts";
 import { realPathOf } from "./existing.ts";
 import { within } from "./names.ts";
 import { errorCode } from "./path-errors.ts";
@@ -25,11 +26,9 @@ import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
 export function stateDirectories(server: string): string[] {
   const { data, log } = envPaths("refmcp", { suffix: "" });
   // On Linux, env-paths calls the state directory ($XDG_STATE_HOME) that of logs.
-  const baseDirectory = ["darwin", "win32"].includes(process.platform) ? data : log;
+  const base = ["darwin", "win32"].includes(process.platform) ? data : log;
   // The XDG Base Directory Specification requires absolute paths; others are ignored.
-  const state = isAbsolute(baseDirectory)
-    ? baseDirectory
-    : join(homedir(), ".local", "state", "refmcp");
+  const state = isAbsolute(base) ? base : join(homedir(), ".local", "state", "refmcp");
   const temporary = process.platform === "linux" ? ["/var/tmp", tmpdir()] : [tmpdir()];
   const user = process.getuid?.().toString() ?? userInfo().username.replace(/[^\w.-]/g, "_");
   return [
@@ -54,7 +53,7 @@ export function openStateDirectory(
   let reason = "no directory for it is configured";
   for (const mayBeInside of [false, true])
     for (const candidate of candidates) {
-      const lasting = candidate === candidates[0] || !within(candidate, tmpdir());
+      const isPermanent = candidate === candidates[0] || !within(candidate, tmpdir());
       const demandUsable = (directory: string) => {
         const isHidden = mayBeInside && allowed.hidden?.hides(join(directory, name)) === true;
         for (const root of allowed.directories().flatMap(({ path, realPath }) => [path, realPath]))
@@ -67,11 +66,11 @@ export function openStateDirectory(
         if (create) ensureDirectory(candidate, 0o700);
         const state = realpathSync.native(candidate);
         demandUsable(state);
-        return { directory: privateIn(state, name, create), lasting };
+        return { directory: privateIn(state, name, create), lasting: isPermanent };
       } catch (error) {
         if (!create && errorCode(error) === "ENOENT")
-          return { directory: join(candidate, name), lasting };
-        reason = `${candidate} cannot be used (${errorCode(error) ?? (error instanceof Error ? error.message : error)})`;
+          return { directory: join(candidate, name), lasting: isPermanent };
+        reason = `${candidate} cannot be used (${errorCode(error) ?? reasonOf(error)})`;
       }
     }
   return { reason };

@@ -22,7 +22,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { TimeSlices } from "../time-slices.ts";
 import { openBelow, type WalkedDirectory } from "./below.ts";
-import { errorCode, pathError, specialFile } from "./path-errors.ts";
+import { errorCode, pathError, specialFileError } from "./path-errors.ts";
 import { isSame } from "./types.ts";
 import { whileHeld } from "./while-held.ts";
 
@@ -45,7 +45,7 @@ interface CopyOptions {
    */
   readonly attributes?: boolean;
   /** Skips devices, FIFOs and sockets and reports their keys; by default they are refused. */
-  skipped?(key: string): void;
+  onSkip?(key: string): void;
   /** Called after each entry with the number done so far. */
   progress?(entries: number): void;
 }
@@ -69,7 +69,7 @@ export async function copyTree(
   return inventory;
 
   async function copy(source: TreeEntry, target: TreeEntry, key: string): Promise<void> {
-    if (slices.due()) await slices.rest();
+    if (slices.isDue()) await slices.yieldToOthers();
     const path = source.directory.entry(source.name);
     const copyPath = target.directory.entry(target.name);
     const stat = lstatSync(path, { bigint: true });
@@ -88,8 +88,8 @@ export async function copyTree(
       );
     } else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(path), copyPath);
     else if (stat.isFile()) await copyContent(source, stat, copyPath, options);
-    else if (options.skipped === undefined) throw specialFile(source.path, stat);
-    else options.skipped(key);
+    else if (options.onSkip === undefined) throw specialFileError(source.path, stat);
+    else options.onSkip(key);
     inventory.set(key, stat);
     options.progress?.(inventory.size);
   }
@@ -228,7 +228,7 @@ export async function removeTree(at: TreeEntry, expected?: Inventory): Promise<v
   await remove(at, "");
 
   async function remove(at: TreeEntry, key: string): Promise<void> {
-    if (slices.due()) await slices.rest();
+    if (slices.isDue()) await slices.yieldToOthers();
     const entry = at.directory.entry(at.name);
     const stat = lstatSync(entry, { bigint: true });
     if (expected !== undefined && !isUnchanged(stat, expected.get(key)))

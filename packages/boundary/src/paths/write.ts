@@ -5,7 +5,7 @@ import { existingInside, openEntry } from "./entries.ts";
 import { giveFreeName, replaceUnchanged, temporaryName } from "./move.ts";
 import { keyOf } from "./names.ts";
 import { openUnlinked } from "./open-portable.ts";
-import { errorCode, orMissing, pathError, specialFile } from "./path-errors.ts";
+import { errorCode, orMissing, pathError, specialFileError } from "./path-errors.ts";
 import {
   type GuardContext,
   type GuardedDirectory,
@@ -23,12 +23,12 @@ export async function updateFileAt<Result>(
 ): Promise<Result> {
   return serialized(path, {}, context, async (place) => {
     requirePermission(place);
-    const { stat, handle: existing } = await context.opener.openFile(place.entry, path);
+    const { stat, handle: readHandle } = await context.opener.openFile(place.entry, path);
     let handle: FileHandle | undefined;
     try {
       handle = await openUnlinked(place.entry, constants.O_RDWR | constants.O_APPEND);
-      const opened = await handle.stat({ bigint: true });
-      if (!isSame(opened, await existing.stat({ bigint: true })))
+      const identity = await handle.stat({ bigint: true });
+      if (!isSame(identity, await readHandle.stat({ bigint: true })))
         throw pathError("changed_meanwhile", path);
       await place.parent.verify();
       // Another name may be outside the allowed directories.
@@ -36,7 +36,7 @@ export async function updateFileAt<Result>(
       return await work(handle, stat);
     } finally {
       await handle?.close();
-      await existing.close();
+      await readHandle.close();
     }
   });
 }
@@ -86,7 +86,7 @@ export async function writeFileAt(
     if (present !== undefined) {
       if (present.isDirectory()) throw pathError("is_directory", path);
       if (present.isSymbolicLink()) throw pathError("changed_meanwhile", path);
-      if (!present.isFile()) throw specialFile(path, present);
+      if (!present.isFile()) throw specialFileError(path, present);
       if (mode === "create") throw pathError("eexist", path);
       requirePermission(place);
     }
@@ -119,10 +119,10 @@ async function runCheck(
   check: NonNullable<WriteOptions["check"]>,
   { opener }: GuardContext,
 ): Promise<Stats | undefined> {
-  const existing = await opener.openFile(entry, path).catch(orMissing);
-  if (existing === undefined) await check(undefined);
-  else await check(existing).finally(() => existing.handle.close());
-  return existing?.stat;
+  const currentFile = await opener.openFile(entry, path).catch(orMissing);
+  if (currentFile === undefined) await check(undefined);
+  else await check(currentFile).finally(() => currentFile.handle.close());
+  return currentFile?.stat;
 }
 
 /**
@@ -142,13 +142,13 @@ const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
  * After this time without a write, in milliseconds, a temporary file counts as left behind by a killed process.
  */
 const LEFTOVER_MS = 3_600_000;
-const swept = new Set<string>();
+const sweptDirectories = new Set<string>();
 
 /** Removes temporary files that killed processes left in `directory`; once per directory and process. */
 async function sweep(directory: GuardedDirectory): Promise<void> {
-  if (swept.has(directory.realPath)) return;
-  if (swept.size >= 1_000) swept.clear();
-  swept.add(directory.realPath);
+  if (sweptDirectories.has(directory.realPath)) return;
+  if (sweptDirectories.size >= 1_000) sweptDirectories.clear();
+  sweptDirectories.add(directory.realPath);
   for (const name of await readdir(directory.entry("")).catch(() => [])) {
     if (!TEMPORARY_NAME.test(name)) continue;
     const stat = await lstat(directory.entry(name)).catch(() => undefined);

@@ -85,7 +85,7 @@ export async function remove(
       let inventory: Awaited<ReturnType<typeof copyTree>> | undefined;
       await recording.copying(async () => {
         const to = { directory: own, name: basename(image), path };
-        inventory = await copyTree({ directory, name, path }, to, { signal, skipped: () => {} });
+        inventory = await copyTree({ directory, name, path }, to, { signal, onSkip: () => {} });
       });
       if (!isSameDisk) recording.write(step);
       // Renamed first, so it disappears at once, however long the rest takes.

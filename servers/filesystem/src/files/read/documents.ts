@@ -30,14 +30,13 @@ export class Documents {
    * @throws ToolError `invalid` for one that is damaged, encrypted or too large; `timeout`; the signal's reason
    */
   async textOf(file: GuardedFile, signal?: AbortSignal, start?: Buffer) {
-    const { size } = file.stat;
     const bytes = (start ?? (await readAt(file, 0, START_BYTES))).subarray(0, START_BYTES);
     const kind = documentKind(file.path) ?? kindOfStart(bytes);
     if (kind === undefined || !hasSignature(kind, bytes)) return undefined;
     const key = keyOf(file);
     let document = this.#kept.get(key);
     if (document === undefined) {
-      const work = { fd: file.handle.fd, size, path: file.path, document: kind };
+      const work = { fd: file.handle.fd, size: file.stat.size, path: file.path, document: kind };
       document = await this.#threads.run("document", work, signal).catch((error: unknown) => {
         if (!(error instanceof ToolError) || signal?.aborted) throw error;
         return error;
@@ -46,10 +45,10 @@ export class Documents {
     }
     this.#kept.delete(key);
     this.#kept.set(key, document);
-    for (const [old, document] of this.#kept) {
+    for (const [old, oldest] of this.#kept) {
       if (this.#chars <= MAX_CACHED_CHARS) break;
       this.#kept.delete(old);
-      this.#chars -= charsOf(document);
+      this.#chars -= charsOf(oldest);
     }
     if (!(document instanceof ToolError)) return document;
     if (isTextKind(kind)) return undefined;

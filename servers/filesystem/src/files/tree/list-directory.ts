@@ -52,11 +52,10 @@ export async function listDirectory(
     const isSummed = details && page.after === undefined;
     const total = { entries: 0, files: 0, directories: 0, bytes: 0 };
     const entries = guard.walk(directory).entries();
-    const path = named(directory.path);
     if (entries === undefined)
-      throw failure("unreadable", `The system denied permission to read ${path}.`);
+      throw failure("unreadable", `The system denied permission to read ${named(directory.path)}.`);
     for (const { name, type } of entries) {
-      if (slices.due()) await slices.rest();
+      if (slices.isDue()) await slices.yieldToOthers();
       // All sizes are needed to sort by them, and for the total on the first page.
       const isSized = sort !== "name" || isSummed;
       const stat = isSized ? statOf(directory.entry(name)) : undefined;
