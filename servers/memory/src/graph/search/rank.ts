@@ -1,7 +1,7 @@
 import type { Reader } from "../store/store.ts";
 import { fold, wordsOf } from "../text.ts";
 import { type EntityRow, idsOf, type ObservationRow, type Within } from "../types.ts";
-import type { IndexedWord } from "./words.ts";
+import { type IndexedWord, missingWords } from "./words.ts";
 
 /** A word in more facts than this counts only in the newest, or in those that have a rarer word. */
 const MAX_ROWS = 2_000;
@@ -13,6 +13,8 @@ const MAX_NEIGHBORED = 200;
 const NEIGHBOR_SHARE = 0.5;
 /** A fact of an entity that the query names gets this share of the best score: it is more likely what was asked. */
 const NAMED_SHARE = 0.3;
+/** BM25's parameters as usual for passages (Anserini): in a long fact, a word says less about what it is about. */
+const [K1, B] = [0.9, 0.4];
 /** A fact with less than this share of the best score has only a common word of the query. */
 const MIN_SHARE = 0.2;
 /** If more entities have as much of their names in the query, it is only a common word that they share. */
@@ -43,7 +45,7 @@ export interface Ranking {
   readonly isMinimum: boolean;
 }
 
-/** The rows that have a word, and how much it says: the rarer, the more (the IDF of BM25). */
+/** The rows that have a word, and how much it says: the rarer, the more, and nothing if half of all rows have it. */
 interface Match {
   readonly facts: ReadonlySet<number>;
   readonly entities: ReadonlySet<number>;
@@ -73,7 +75,8 @@ export async function rank(
   const topics = matches.filter((match) => ![...names].some((id) => match.entities.has(id)));
   const facts = rankFacts(rows, matches, { names, scores, topics: scoresOf(topics, "facts") });
   const good = new Map<number, RankedFact[]>(entities.map(({ id }) => [id, []]));
-  for (const fact of withoutNearMisses(facts, names, sumOf(topics)))
+  const isWhole = missingWords(query, words).length === 0;
+  for (const fact of withoutNearMisses(facts, names, sumOf(topics), isWhole))
     good.get(fact.row.entityId)?.push(fact);
   const ranked = entities.map((entity) => {
     const own = good.get(entity.id) ?? [];
@@ -87,7 +90,10 @@ export async function rank(
   };
 }
 
-/** Facts, best first: by the words of their texts, names and types, and their neighbors. */
+/** In words, so that facts of equal words in different letters are equal, and the newer one is first. */
+const lengthOf = ({ content }: ObservationRow): number => content.split(" ").length;
+
+/** Facts, best first: by the words of their texts (BM25), names and types, and their neighbors. */
 function rankFacts(
   rows: readonly ObservationRow[],
   matches: readonly Match[],
@@ -98,6 +104,7 @@ function rankFacts(
   }: { names: ReadonlySet<number> } & Record<"scores" | "topics", ReadonlyMap<number, number>>,
 ): RankedFact[] {
   const most = Math.max(0, ...rows.map(({ id }) => scores.get(id) ?? 0));
+  const mean = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
   const byId = new Map(rows.map((row) => [row.id, row]));
   const ranked = rows.map((row) => {
     const { id, entityId, createdAt } = row;
@@ -108,7 +115,8 @@ function rankFacts(
       near?.entityId === entityId && near.createdAt === createdAt ? (topics.get(near.id) ?? 0) : 0,
     );
     const bonus = names.has(entityId) ? NAMED_SHARE * most : 0;
-    const score = text + sumOf(host) + NEIGHBOR_SHARE * Math.max(...neighbors) + bonus;
+    const weight = (K1 + 1) / (1 + K1 * (1 - B + (B * lengthOf(row)) / mean));
+    const score = weight * (text + NEIGHBOR_SHARE * Math.max(...neighbors)) + sumOf(host) + bonus;
     return { row, score, topic, hasName: text > topic };
   });
   return ranked.sort((one, other) => other.score - one.score || newestFirst(one.row, other.row));
@@ -117,16 +125,19 @@ function rankFacts(
 /**
  * The facts that have more than a common word. If the query names entities, those of others must be about its other words,
  * and about the name too if a fact of the named has all of them.
+ *
+ * @param isWhole whether each word of the query is in some text; otherwise no fact has all of them
  */
 function withoutNearMisses(
   facts: readonly RankedFact[],
   names: ReadonlySet<number>,
   allTopics: number,
+  isWhole: boolean,
 ): RankedFact[] {
   const least = MIN_SHARE * (facts[0]?.score ?? 0);
   const own = facts.filter(({ row }) => names.has(row.entityId)).map(({ topic }) => topic);
   // Sums of the same rarities in another order can differ.
-  const isAnswered = Math.max(0, ...own) > allTopics - 1e-9;
+  const isAnswered = isWhole && Math.max(0, ...own) > allTopics - 1e-9;
   return facts.filter(({ row, score, topic, hasName }) => {
     if (score <= least) return false;
     if (names.size === 0 || names.has(row.entityId)) return true;
@@ -151,7 +162,8 @@ async function matchesOf(reader: Reader, words: readonly IndexedWord[]): Promise
     matches.push({
       facts: new Set(isCommon && rare.length > 0 ? both : [...facts, ...both]),
       entities: new Set(names),
-      rarity: Math.log(1 + (size - count + 0.5) / (count + 0.5)),
+      // As in FTS5, whose bm25() has no rarity below this one.
+      rarity: Math.max(1e-6, Math.log((size - count + 0.5) / (count + 0.5))),
     });
   }
   return matches;
