@@ -13,8 +13,6 @@ const MAX_NEIGHBORED = 200;
 const NEIGHBOR_SHARE = 0.5;
 /** A fact of an entity that the query names gets this share of the best score: it is more likely what was asked. */
 const NAMED_SHARE = 0.3;
-/** BM25's parameters as usual for passages (Anserini): in a long fact, a word says less about what it is about. */
-const [K1, B] = [0.9, 0.4];
 /** A fact with less than this share of the best score has only a common word of the query. */
 const MIN_SHARE = 0.2;
 /** If more entities have as much of their names in the query, it is only a common word that they share. */
@@ -45,7 +43,7 @@ export interface Ranking {
   readonly isMinimum: boolean;
 }
 
-/** The rows that have a word, and how much it says: the rarer, the more, and nothing if half of all rows have it. */
+/** The rows that have a word, and how much it says: the rarer, the more (the IDF of BM25). */
 interface Match {
   readonly facts: ReadonlySet<number>;
   readonly entities: ReadonlySet<number>;
@@ -90,10 +88,7 @@ export async function rank(
   };
 }
 
-/** In words, so that facts of equal words in different letters are equal, and the newer one is first. */
-const lengthOf = ({ content }: ObservationRow): number => content.split(" ").length;
-
-/** Facts, best first: by the words of their texts (BM25), names and types, and their neighbors. */
+/** Facts, best first: by the words of their texts, names and types, and their neighbors. */
 function rankFacts(
   rows: readonly ObservationRow[],
   matches: readonly Match[],
@@ -104,7 +99,6 @@ function rankFacts(
   }: { names: ReadonlySet<number> } & Record<"scores" | "topics", ReadonlyMap<number, number>>,
 ): RankedFact[] {
   const most = Math.max(0, ...rows.map(({ id }) => scores.get(id) ?? 0));
-  const mean = rows.reduce((sum, row) => sum + lengthOf(row), 0) / rows.length;
   const byId = new Map(rows.map((row) => [row.id, row]));
   const ranked = rows.map((row) => {
     const { id, entityId, createdAt } = row;
@@ -115,8 +109,7 @@ function rankFacts(
       near?.entityId === entityId && near.createdAt === createdAt ? (topics.get(near.id) ?? 0) : 0,
     );
     const bonus = names.has(entityId) ? NAMED_SHARE * most : 0;
-    const weight = (K1 + 1) / (1 + K1 * (1 - B + (B * lengthOf(row)) / mean));
-    const score = weight * (text + NEIGHBOR_SHARE * Math.max(...neighbors)) + sumOf(host) + bonus;
+    const score = text + sumOf(host) + NEIGHBOR_SHARE * Math.max(...neighbors) + bonus;
     return { row, score, topic, hasName: text > topic };
   });
   return ranked.sort((one, other) => other.score - one.score || newestFirst(one.row, other.row));
@@ -162,8 +155,7 @@ async function matchesOf(reader: Reader, words: readonly IndexedWord[]): Promise
     matches.push({
       facts: new Set(isCommon && rare.length > 0 ? both : [...facts, ...both]),
       entities: new Set(names),
-      // As in FTS5, whose bm25() has no rarity below this one.
-      rarity: Math.max(1e-6, Math.log((size - count + 0.5) / (count + 0.5))),
+      rarity: Math.log(1 + (size - count + 0.5) / (count + 0.5)),
     });
   }
   return matches;
