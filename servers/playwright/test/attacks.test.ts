@@ -58,7 +58,7 @@ describe("URLs that are not web pages", () => {
     "a meta refresh": '<meta http-equiv="refresh" content="0;url=TO">',
     "a redirect": "",
   };
-  it.each(Object.entries(WAYS))("are not reached by %s", async (name, html) => {
+  it.concurrent.each(Object.entries(WAYS))("are not reached by %s", async (name, html) => {
     const others = [
       "view-source:file:///etc/passwd",
       "chrome://version",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
-import { ensureBrowser, NoBrowser } from "./browser.mjs";
+import { ensureBrowser } from "./browser.mjs";
 
 let said: string[];
 const say = (line: string): void => {
@@ -51,16 +51,12 @@ describe("aptInstall", () => {
     ]);
   });
 
-  it.each([
-    ["to a user who is not root", { isRoot: false, env: {} }, "apt is used only as root"],
-    [
-      "if the user refuses it",
-      { isRoot: true, env: { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" } },
-      "--no-system-packages was given",
-    ],
-  ])("does nothing %s", async (_, options, reason) => {
+  it("does nothing if the user refuses it", async () => {
     const { path, calls } = await apt(SIMULATION);
-    expect(await aptInstall(["pgbouncer"], { say, apt: path, ...options })).toBe(reason);
+    const env = { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" };
+    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env })).toContain(
+      "--no-system-packages was given",
+    );
     expect([said, await calls()]).toEqual([[], []]);
   });
 });
@@ -69,19 +65,8 @@ describe("ensureBrowser", () => {
   const none = async () => undefined;
   const apt = async () => "apt is used only as root";
 
-  it("explains in one sentence why there is none and how to get one; a test that needs it is skipped", async ({
-    task,
-  }) => {
+  it("explains in one sentence why there is none and how to get one", async () => {
     const download = async () => "Playwright's installer failed: getaddrinfo ENOTFOUND host";
-    const skipped: unknown = await ensureBrowser({ say, find: none, apt, download }).catch(
-      (error: unknown) => error,
-    );
-    expect(skipped).not.toBeInstanceOf(NoBrowser);
-    expect(skipped).toMatchObject({
-      code: "VITEST_PENDING",
-      note: expect.stringMatching(/^No browser starts/),
-    });
-    expect(task.result?.state).toBe("run");
     const key = Symbol.for("refmcp.skip");
     const skip: unknown = Reflect.get(globalThis, key);
     Reflect.deleteProperty(globalThis, key);

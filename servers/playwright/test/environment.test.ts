@@ -1,9 +1,7 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NetworkPolicy } from "../src/browser/policy.ts";
 import { page } from "./lab.ts";
-import { sharedSession, site } from "./session.ts";
+import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
 let lab: TestTester;
@@ -105,30 +103,6 @@ describe.concurrent("downloads", () => {
 });
 
 describe.concurrent("mocked requests", () => {
-  it("accept only files that the server may read", async () => {
-    const talk = await sharedSession();
-    const root = join(talk.folder, "root");
-    await writeFile(join(root, "users.json"), '["Ada"]');
-    await writeFile(join(talk.folder, "private.json"), '["root"]');
-    const { url } = await site({
-      "/": page(
-        "<h1>Good</h1><pre></pre><script>fetch('/u').then((got) => got.text()).then((text) => { document.querySelector('pre').textContent = text })</script>",
-      ),
-    });
-    const run = (file: string) =>
-      talk.call("pw_run_test", {
-        url,
-        steps: [`mock /u with file '${file}'`],
-        assertions: ["pre is '[\"Ada\"]'"],
-      });
-    expect((await run(join(root, "users.json"))).data).toMatchObject({ passed: true });
-    for (const other of [join(talk.folder, "private.json"), "../private.json", "/etc/passwd"])
-      expect(await run(other), other).toMatchObject({
-        isError: true,
-        text: expect.not.stringContaining("Ada"),
-      });
-  });
-
   it("make no other host reachable", async () => {
     const denied = await site({ "*": good }, "127.0.0.3");
     const { url } = await site({

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -138,7 +138,7 @@ describe("a secret that a page shows everywhere", () => {
     expectNone(text + line.text);
   });
 
-  it.each([
+  it.concurrent.each([
     ["press Backspace on 'Token'"],
     ["type 'x' into 'Token'"],
     ["click 'Token'", "press Backspace"],
@@ -197,5 +197,8 @@ describe("no other tool returns a secret", () => {
     expect((await call("pw_inspect_page", given)).isError).toBe(false);
     await call("pw_compare", { url: web.url, steps: [WRITE], keep: true });
     await call("pw_compare", { url: web.url });
+    // Nor is it in any file of these runs.
+    for (const name of await readdir(talk.runs, { recursive: true }))
+      if (/\.\w+$/.test(name)) expectNone(await readFile(join(talk.runs, name), "latin1"));
   });
 });

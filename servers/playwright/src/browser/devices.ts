@@ -33,8 +33,8 @@ const MODES: Readonly<Record<string, BrowserContextOptions>> = {
 export async function devicesOf(names: readonly string[]): Promise<Device[]> {
   if (names.length > MAX_DEVICES)
     throw new ToolError("invalid", `At most ${MAX_DEVICES} devices are allowed.`);
-  const wanted = [...new Set(names.length === 0 ? ["desktop"] : names)];
-  return Promise.all(wanted.map(deviceOf));
+  const deviceNames = [...new Set(names.length === 0 ? ["desktop"] : names)];
+  return Promise.all(deviceNames.map(deviceOf));
 }
 
 async function deviceOf(name: string): Promise<Device> {
@@ -66,16 +66,16 @@ async function partOf(
     throw new ToolError("invalid", `devices: ${JSON.stringify(name)} is out of range; ${range}.`);
   }
   const { devices } = playwright();
-  const known = Object.keys(devices);
-  const key = known.find((one) => one.toLowerCase() === part.toLowerCase());
-  const found = key === undefined ? undefined : devices[key];
-  if (found !== undefined && key !== undefined) {
-    const { defaultBrowserType: _, ...options } = found;
+  const descriptorNames = Object.keys(devices);
+  const key = descriptorNames.find((one) => one.toLowerCase() === part.toLowerCase());
+  const descriptor = key === undefined ? undefined : devices[key];
+  if (descriptor !== undefined && key !== undefined) {
+    const { defaultBrowserType: _, ...options } = descriptor;
     return { descriptor: key, options };
   }
-  const near = nearest(part, [...known, ...Object.keys(MODES)]);
-  const shown = JSON.stringify(part.slice(0, 60));
-  throw new ToolError("invalid", `devices: there is no device ${shown}.`, {
+  const near = nearest(part, [...descriptorNames, ...Object.keys(MODES)]);
+  const quotedPart = JSON.stringify(part.slice(0, 60));
+  throw new ToolError("invalid", `devices: there is no device ${quotedPart}.`, {
     hint: `${near.length === 0 ? "" : `Did you mean ${near.join(", ")}? `}Use a name from Playwright's device list ("iPhone 15"), a size ("1024x768") or ${Object.keys(MODES).join(", ")}; join several with +.`,
   });
 }

@@ -21,10 +21,11 @@ export function spaced(text: string): string {
 
 /** Whether a text matches a comparison, ignoring its `negated`. White space counts as one space, and the two forms of ö as one. */
 export function textMatches(text: string, { how, value, flags }: TextComparison): boolean {
-  const seen = spaced(text.normalize("NFC"));
-  const wanted = spaced(value.normalize("NFC"));
-  if (how === "matches") return compiled(value, flags).matcher(seen.slice(0, 100_000)).find();
-  return how === "is" ? seen === wanted : seen.includes(wanted);
+  const visibleText = spaced(text.normalize("NFC"));
+  const expectedText = spaced(value.normalize("NFC"));
+  if (how === "matches")
+    return compiled(value, flags).matcher(visibleText.slice(0, 100_000)).find();
+  return how === "is" ? visibleText === expectedText : visibleText.includes(expectedText);
 }
 
 /** The pattern of a glob over URLs, which may begin with the host or the path. */

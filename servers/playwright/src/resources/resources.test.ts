@@ -68,23 +68,8 @@ describe("resources", () => {
     expect(await complete("artifact", "rep", { run_id: runId })).toEqual(["report.json"]);
   });
 
-  it.each([
-    "pw://runs/..%2F..%2Fetc/passwd",
-    "pw://runs/%2e%2e/runs",
-    "pw://runs/RUN/..%2F..%2Fetc%2Fpasswd",
-    "pw://runs/RUN/nothing.png",
-  ])("do not lead elsewhere: %s", async (uri) => {
-    await expect(read(uri.replace("RUN", runId))).rejects.toThrow(
-      /no run|no artifact|not found|no resource/i,
-    );
-  });
-
   it("are readable by the answer's link, unlike any other file", async () => {
-    const run = await talk.good("pw_run_test", {
-      url: web.url,
-      assertions: ["h1 contains 'Docs'"],
-    });
-    expect(run.text).not.toContain("→");
+    const run = await talk.good("pw_run_test", { url: web.url });
     const [link] = run.links;
     expect(link).toMatchObject({ name: "home.png", mimeType: "image/png" });
     expect(link?.uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
@@ -100,9 +85,11 @@ describe("resources", () => {
       `file:///etc/${run.data.run_id}/home.png`,
       `${folder}/../../../etc/passwd`,
       `${folder}/nothing.png`,
+      "pw://runs/..%2F..%2Fetc/passwd",
+      `pw://runs/${runId}/..%2F..%2Fetc%2Fpasswd`,
     ])
       await expect(read(other), other).rejects.toThrow(
-        /no run|no artifact|not an artifact|not found/i,
+        /no run|no artifact|not an artifact|not found|no resource/i,
       );
   });
 });

@@ -32,12 +32,9 @@ describe("pw_list_specs", () => {
     expect(seen).toContain("other.spec.js:2 other [b]");
   });
 
-  it("narrows by file and title", async () => {
+  it("narrows by file and title, and reports an empty selection", async () => {
     const { data } = await talk.good("pw_list_specs", { files: ["many"], grep: "number 7$" });
     expect(data.tests).toEqual(["many.spec.js:2 number 7 [a]", "many.spec.js:2 number 7 [b]"]);
-  });
-
-  it("reports an empty selection", async () => {
     const nothing = await talk.call("pw_list_specs", { grep: "no such title" });
     expect(nothing.isError).toBe(true);
     expect(nothing.text).toContain("No test of the project matches");

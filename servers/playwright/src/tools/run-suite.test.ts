@@ -63,7 +63,7 @@ describe("pw_run_suite", () => {
     const single = await short.call("pw_run_test", {
       url: `${web.url}/ticks`,
       assertions: ["h1 is 'Docs'", "h1 is 'Other' within 60s"],
-      timeout_ms: 10_000,
+      timeout_ms: 6_000,
     });
     expect(single).toMatchObject({
       isError: true,

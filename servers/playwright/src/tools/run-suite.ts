@@ -8,8 +8,8 @@ import { artifacts, devices, linksOf, sentences, tool } from "../context.ts";
 const one = z.strictObject({
   name: z.string(),
   url: z.string(),
-  steps: sentences,
-  assertions: sentences,
+  steps: sentences.describe("click button 'Save'; fill field 'Email' with 'a@b.c'; press Enter"),
+  assertions: sentences.describe("h1 contains 'Docs'; button 'Save' is visible; no console errors"),
 });
 
 export default tool({

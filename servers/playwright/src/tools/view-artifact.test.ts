@@ -51,7 +51,6 @@ describe("pw_view_artifact", () => {
     [{ name: "link.txt" }, "has no artifact"],
     [{ name: "hme.png" }, "film.webm, home.png"],
     [{ run_id: "../one" }, "There is no run"],
-    [{ run_id: "onee" }, "Did you mean one?"],
     [{ name: "film.webm" }, "neither a picture nor a text"],
     [{ name: "home.trace.zip" }, "npx playwright show-trace"],
   ])("refuses %j", async (given, said) => {

@@ -1,6 +1,6 @@
 // The report of a run: its verdict, checks, console lines and images, which are read as resources.
 import "../../../../packages/core/views/view.css";
-import { copyButton, fullscreenButton, plain } from "../../../../packages/core/views/controls.ts";
+import { fullscreenButton, plain } from "../../../../packages/core/views/controls.ts";
 import "./view.css";
 import { element, Host, textOf } from "../../../../packages/core/views/host.ts";
 import {
@@ -9,6 +9,7 @@ import {
   type Line,
   type Report,
   reportOf,
+  seconds,
   sorted,
 } from "./report.ts";
 
@@ -24,155 +25,122 @@ void host.connect("refmcp-report");
 
 function partsOf(report: Report): HTMLElement[] {
   const { comparisons, pictures, files } = sorted(report.artifacts);
-  const text = [...report.notes, ...(report.stopped === undefined ? [] : [report.stopped])];
+  const { failure, notes, console, isComparison } = report;
+  const [then, now] = isComparison ? ["Before", "After"] : ["Baseline", "Now"];
   return [
     verdict(report),
-    ...text.map((line) =>
-      element("p", { class: line === report.stopped ? "failure" : "note" }, line),
-    ),
+    ...notes.map((note) => element("p", { class: "note" }, note)),
+    ...(failure === undefined ? [] : [element("p", { class: "failure" }, failure)]),
     ...checks(report),
     ...group(
       "Differences",
-      comparisons.map((one) =>
-        comparison(one, report.isComparison ? ["Before", "After"] : ["Baseline", "Now"]),
-      ),
+      comparisons.map((images) => comparison(images, then, now)),
     ),
     ...group(
       "Screenshots",
       pictures.map((picture, index) => folded(picture.title, index === 0, () => shot(picture))),
     ),
-    ...group("Console", report.console.length === 0 ? [] : [plain(report.console.join("\n"))]),
+    ...group("Console", console.length === 0 ? [] : [plain(console.join("\n"))]),
     ...group("Files", files.map(file)),
   ];
 }
 
-function group(title: string, parts: readonly HTMLElement[]): HTMLElement[] {
-  return parts.length === 0 ? [] : [element("h2", {}, title), ...parts];
-}
+const group = (title: string, parts: readonly HTMLElement[]): HTMLElement[] =>
+  parts.length === 0 ? [] : [element("h2", {}, title), ...parts];
 
 function verdict({ passed, verdict: text, facts, isComparison }: Report): HTMLElement {
-  const word = element(
-    "span",
-    { class: passed ? "good" : "bad" },
-    passed ? "✓ Passed" : "✗ Failed",
+  const [kind, word] = passed ? ["good", "✓ Passed"] : ["bad", "✗ Failed"];
+  const mark = isComparison ? [] : [element("span", { class: kind }, word), ": "];
+  return element(
+    "div",
+    { class: `verdict ${passed ? "passed" : ""}` },
+    fullscreenButton(host),
+    element("h1", {}, ...mark, text),
+    element("p", {}, facts.join(" · ")),
   );
-  const heading = isComparison ? element("h1", {}, text) : element("h1", {}, word, `: ${text}`);
-  const shown = element("p", {}, facts.join(" · "));
-  const full = fullscreenButton(host);
-  return element("div", { class: passed ? "verdict passed" : "verdict" }, full, heading, shown);
 }
 
-/** The checks; if there are many, those that passed are folded. */
+/** More passed checks are folded: they would push the pictures out of sight. */
+const MAX_PASSED = 10;
+
 function checks({ lines, isComparison }: Report): HTMLElement[] {
   const list = (some: readonly Line[]) =>
     element("ul", { class: "checks" }, ...some.map((line) => check(line, isComparison)));
   const passed = lines.filter((line) => line.passed);
-  if (lines.length === 0) return [];
   if (passed.length <= MAX_PASSED) return [list(lines)];
   const failed = lines.filter((line) => !line.passed);
   const title = `${passed.length} ${isComparison ? "unchanged" : "passed"}`;
-  return [
-    ...(failed.length === 0 ? [] : [list(failed)]),
-    folded(title, failed.length === 0, async () => list(passed)),
-  ];
+  return [list(failed), folded(title, failed.length === 0, async () => list(passed))];
 }
 
-/** More lines that say nothing new would push the pictures out of sight. */
-const MAX_PASSED = 10;
-
-function check({ name, passed, device, said, took }: Line, isComparison: boolean): HTMLElement {
-  const [good, bad] = isComparison ? ["unchanged", "changed"] : ["passed", "failed"];
+function check(line: Line, isComparison: boolean): HTMLElement {
+  const { name, passed, device, text = "", durationMs } = line;
+  const [good, bad, sign] = isComparison
+    ? ["unchanged", "changed", "≠"]
+    : ["passed", "failed", "✗"];
   const label = { role: "img", "aria-label": passed ? good : bad, class: passed ? "good" : "bad" };
-  const text = element("span", {}, name);
-  if (device !== undefined) text.append(" ", element("span", { class: "device" }, device));
-  if (took !== undefined) text.append(" ", element("span", { class: "took" }, took));
-  const line = element(
+  const small = [device, durationMs === undefined ? undefined : seconds(durationMs)];
+  const details = small.flatMap((detail) =>
+    detail === undefined ? [] : [" ", element("span", { class: "detail" }, detail)],
+  );
+  const isShown = text !== "" && (isComparison || !passed);
+  return element(
     "li",
     {},
-    element("span", label, passed ? "✓" : isComparison ? "≠" : "✗"),
-    text,
+    element("span", label, passed ? "✓" : sign),
+    element("span", {}, name, ...details),
+    ...(isShown ? [element("p", {}, text)] : []),
   );
-  if (said !== undefined && (isComparison || !passed)) line.append(element("p", {}, said));
-  return line;
 }
 
 /** Content that is loaded when it is first opened. */
 function folded(title: string, isOpen: boolean, load: () => Promise<HTMLElement>): HTMLElement {
-  const made = element("details", {}, element("summary", {}, title));
+  const details = element("details", {}, element("summary", {}, title));
   const fill = async () => {
     const place = element("div", { role: "status" }, "Loading …");
-    made.append(place);
+    details.append(place);
     place.replaceWith(await load().catch((error: Error) => plain(error.message, true)));
   };
-  made.addEventListener("toggle", () => void fill(), { once: true });
-  made.open = isOpen;
-  return made;
+  details.addEventListener("toggle", () => void fill(), { once: true });
+  details.open = isOpen;
+  return details;
 }
 
-async function picture({ uri }: Artifact, description: string): Promise<HTMLImageElement> {
+async function picture({ uri }: Artifact, alt: string): Promise<HTMLImageElement> {
   const [content] = await host.readResource(uri);
-  if (content?.blob === undefined) throw new Error(`${description} could not be read.`);
-  return element("img", { src: `data:image/png;base64,${content.blob}`, alt: description });
+  if (content?.blob === undefined) throw new Error(`${alt} could not be read.`);
+  return element("img", { src: `data:image/png;base64,${content.blob}`, alt });
 }
 
-async function shot(artifact: Artifact): Promise<HTMLElement> {
-  return element("div", { class: "shot" }, await picture(artifact, `Screenshot ${artifact.title}`));
-}
+const shot = async (artifact: Artifact): Promise<HTMLElement> =>
+  element("div", { class: "shot" }, await picture(artifact, `Screenshot ${artifact.title}`));
 
 /** Two images on top of each other, with a slider between them. */
-function comparison(
-  { name, actual, expected, diff }: Comparison,
-  [then, now]: readonly [string, string],
-): HTMLElement {
-  const [other, title] = expected === undefined ? [diff, "Differences"] : [expected, then];
+function comparison({ actual, expected, diff }: Comparison, then: string, now: string) {
+  const name = actual.name.replace(/.actual\.png$/, "");
   return folded(name, true, async () => {
-    if (other === undefined) return shot(actual);
-    const under = picture(other, `${title}: ${name}`);
+    if (expected === undefined) return shot(diff ?? actual);
+    const under = await picture(expected, `${then}: ${name}`);
     const over = await picture(actual, `${now}: ${name}`);
     over.className = "over";
-    const edge = element("span", { class: "edge" });
-    const box = element(
-      "div",
-      { class: "shot compare", style: "--at: 50%" },
-      await under,
-      over,
-      edge,
-    );
-    const range = {
-      type: "range",
-      min: "0",
-      max: "100",
-      value: "50",
-      "aria-label": `${title} to ${now.toLowerCase()}, ${name}`,
-    };
-    const input = element("input", range);
+    const images = { class: "shot compare", style: "--at: 50%" };
+    const box = element("div", images, under, over, element("span", { class: "edge" }));
+    const label = `${then} to ${now.toLowerCase()}, ${name}`;
+    const input = element("input", { type: "range", value: "50", "aria-label": label });
     input.addEventListener("input", () => box.style.setProperty("--at", `${input.value}%`));
-    const slider = element("div", { class: "slider" }, title, input, now);
-    const more =
-      expected === undefined || diff === undefined
-        ? []
-        : [folded("Where they differ", false, () => shot(diff))];
+    const slider = element("div", { class: "slider" }, then, input, now);
+    const more = diff === undefined ? [] : [folded("Where they differ", false, () => shot(diff))];
     return element("div", {}, box, slider, ...more);
   });
 }
 
-function file(artifact: Artifact): HTMLElement {
-  if (!/^text\/|json$/.test(artifact.mimeType)) return opened(artifact);
-  return folded(artifact.name, false, async () => {
-    const [content] = await host.readResource(artifact.uri);
-    return plain(content?.text ?? "");
-  });
-}
-
-/** A file that another program shows. */
-function opened({ name, title, uri }: Artifact): HTMLElement {
-  const text = name === title ? name : `${title}: ${name}`;
-  const path = uri.startsWith("file://")
-    ? decodeURIComponent(new URL(uri).pathname).replace(/^\/(?=[A-Za-z]:)/, "")
-    : undefined;
-  if (path === undefined) return element("p", { class: "note" }, text);
+/** A text, or how another program opens the file. */
+function file({ name, title, uri, mimeType }: Artifact): HTMLElement {
+  if (/^text\/|json$/.test(mimeType))
+    return folded(name, false, async () => plain((await host.readResource(uri))[0]?.text ?? ""));
+  if (!uri.startsWith("file://")) return element("p", { class: "note" }, title);
+  const path = decodeURIComponent(new URL(uri).pathname).replace(/^\/(?=[A-Za-z]:)/, "");
+  const quoted = `'${path.replaceAll("'", "'\\''")}'`;
   const isTrace = name.endsWith(".zip");
-  const command = isTrace ? `npx playwright show-trace '${path.replaceAll("'", "'\\''")}'` : path;
-  const copy = copyButton(() => command, isTrace ? "Copy command to open the trace" : "Copy path");
-  return element("p", { class: "note file" }, element("span", { title: path }, text), copy);
+  return element("p", { class: "note" }, isTrace ? `npx playwright show-trace ${quoted}` : path);
 }

@@ -23,13 +23,13 @@ export function eventOutcome(check: EventCheck, { events, secrets }: CheckScope)
       return { passed: isIn(check.range, status), actual };
     }
     case "request": {
-      const wanted = check.contains === undefined ? undefined : spaced(check.contains);
-      if (wanted === undefined || lines.length === 0)
+      const part = check.contains === undefined ? undefined : spaced(check.contains);
+      if (part === undefined || lines.length === 0)
         return { passed: lines.length > 0, actual: summaryOf(lines, events) };
       const bodies = lines.map(({ request }) =>
         spaced(redact((request.postData() ?? "").slice(0, MAX_BODY_CHARS))),
       );
-      const passed = bodies.some((body) => body.includes(wanted));
+      const passed = bodies.some((body) => body.includes(part));
       return { passed, actual: `the last body is ${shown(bodies.at(-1) ?? "")}` };
     }
     case "response": {
@@ -37,15 +37,17 @@ export function eventOutcome(check: EventCheck, { events, secrets }: CheckScope)
       return { passed, actual: summaryOf(lines, events) };
     }
     case "no requests": {
-      const all = matching({ ...check.request, glob: anywhere(check.request.glob) }, events);
-      return { passed: all.length === 0, actual: summaryOf(all, events) };
+      const requests = matching({ ...check.request, glob: anywhere(check.request.glob) }, events);
+      return { passed: requests.length === 0, actual: summaryOf(requests, events) };
     }
     case "download": {
       const matches = urlMatcher(check.name);
-      const all = events.downloads?.lines ?? [];
-      const list = all.map(({ name, state, failure }) => `${shown(name)} ${failure ?? state}`);
+      const downloads = events.downloads?.lines ?? [];
+      const list = downloads.map(
+        ({ name, state, failure }) => `${shown(name)} ${failure ?? state}`,
+      );
       return {
-        passed: all.some(({ name, state }) => state === "finished" && matches(name)),
+        passed: downloads.some(({ name, state }) => state === "finished" && matches(name)),
         actual: list.length === 0 ? "nothing was downloaded" : `downloads: ${list.join(", ")}`,
       };
     }

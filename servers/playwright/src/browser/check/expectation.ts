@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
 import type { Expectation } from "../language/ast.ts";
 import { ONCE } from "../language/locator.ts";
-import type { ElementCheck } from "../language/sentences.ts";
+import { type ElementCheck, isCount } from "../language/sentences.ts";
 import { describeTarget } from "../language/target.ts";
 import {
   actualOf,
@@ -58,7 +58,7 @@ const POLL_MS = 100;
 async function hold(plan: Expectation, page: Page, timeout: number): Promise<void> {
   const { on, polls, not, matcher, args } = plan;
   const expect = expectation();
-  const given = args.map((one) => {
+  const resolvedArgs = args.map((one) => {
     if (one instanceof RegExp) return unrun(one);
     // A spec has a base URL for it.
     return matcher === "toHaveURL" && String(one).startsWith("/")
@@ -67,26 +67,28 @@ async function hold(plan: Expectation, page: Page, timeout: number): Promise<voi
   });
   const check = async (on: object, options: readonly unknown[]) => {
     const assertions: unknown = not ? Reflect.get(on, "not") : on;
-    const last = given.at(-1);
+    const last = resolvedArgs.at(-1);
     // The options of a line of Playwright are one argument with the time limit.
     const hasOptions = Object.getPrototypeOf(Object(last)) === Object.prototype;
     const whole = Object.assign({}, hasOptions ? last : {}, ...options);
-    const values = hasOptions ? given.slice(0, -1) : given;
-    const all = Object.keys(whole).length === 0 ? values : [...values, whole];
-    await Reflect.apply(Reflect.get(Object(assertions), matcher), assertions, all);
+    const values = hasOptions ? resolvedArgs.slice(0, -1) : resolvedArgs;
+    const callArgs = Object.keys(whole).length === 0 ? values : [...values, whole];
+    await Reflect.apply(Reflect.get(Object(assertions), matcher), assertions, callArgs);
   };
   if (polls === undefined)
     return check(expect(on.calls.length === 0 ? page : locatorOf(page, on)), [{ timeout }]);
   const ends = performance.now() + timeout;
   for (;;) {
-    const found = locatorOf(page, on);
-    const count = await found.count();
+    const locator = locatorOf(page, on);
+    const count = await locator.count();
     const isLast = timeout === ONCE || performance.now() >= ends;
     try {
       if (polls === "count") return await check(expect(count), []);
       if (count === 0) throw new Error(NOT_FOUND);
-      const asked = found.evaluate((one, css) => one.matches(css), polls.css, { timeout: ASK_MS });
-      return await check(expect(await asked), []);
+      const isMatch = locator.evaluate((one, css) => one.matches(css), polls.css, {
+        timeout: ASK_MS,
+      });
+      return await check(expect(await isMatch), []);
     } catch (error) {
       // A page that was too busy to answer is asked again.
       if (isLast || plain(error).includes("strict mode violation")) throw error;
@@ -126,10 +128,10 @@ async function reason(
     return `${actual} elements match, the first with the text ${shown(first)}`;
   }
   if (matcher === "toHaveCount") {
-    const isCount = check.kind === "count" || check.kind === "playwright";
-    if (Number(actual) === 0 && !isCount && target !== undefined) return missing(page, target);
+    const isNumber = isCount(check) || check.kind === "playwright";
+    if (Number(actual) === 0 && !isNumber && target !== undefined) return missing(page, target);
     const some = Number(actual) === 1 ? "1 element matches" : `${actual} elements match`;
-    return isCount ? `the count is ${actual}` : some;
+    return isNumber ? `the count is ${actual}` : some;
   }
   if ("state" in check && polls !== undefined)
     return `it is ${args[0] !== not ? "not " : ""}${check.state}`;

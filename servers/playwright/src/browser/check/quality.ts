@@ -18,9 +18,9 @@ export async function absenceOutcome(
   const logged = events.console
     .filter(({ level }) => level === "error")
     .map((line) => {
-      const said = events.said(line);
-      const isPlain = said === line.text && line.url !== "";
-      return isPlain ? `${said} (${line.url}:${line.line})` : said;
+      const description = events.said(line);
+      const isPlain = description === line.text && line.url !== "";
+      return isPlain ? `${description} (${line.url}:${line.line})` : description;
     });
   switch (what) {
     case "console errors": {
@@ -106,8 +106,8 @@ export async function violationsOf(
   await main?.evaluate(load);
   // In each frame, axe-core answers the one in the page.
   await Promise.all(frames.map((frame) => frame.evaluate(load).catch(() => undefined)));
-  const found = await page.evaluate(runAxe, scope);
-  return found
+  const results = await page.evaluate(runAxe, scope);
+  return results
     .map(({ impact, elements, id }) => ({
       id,
       impact: SEVERITIES.find((severity) => severity === impact) ?? "minor",
@@ -151,16 +151,17 @@ export async function a11yOutcome(
   if (scopes.length > 1)
     return { passed: false, actual: `${scopes.length} elements match the target` };
   const from = SEVERITIES.indexOf(minimum);
-  const found = (await violationsOf(page, see, scope)).filter(
+  const violations = (await violationsOf(page, see, scope)).filter(
     ({ impact }) => SEVERITIES.indexOf(impact) >= from,
   );
-  if (found.length === 0) return { passed: true, actual: "there are none" };
-  const lines = found.slice(0, MAX_SHOWN).map(({ id, impact, count, elements }) => {
+  if (violations.length === 0) return { passed: true, actual: "there are none" };
+  const lines = violations.slice(0, MAX_SHOWN).map(({ id, impact, count, elements }) => {
     const more = count > 1 ? ` and ${count - 1} more` : "";
     return `${id} (${impact}) at ${shown(elements[0] ?? "", 80).slice(1, -1)}${more}`;
   });
-  const rest = found.length > MAX_SHOWN ? `; and ${found.length - MAX_SHOWN} more rules` : "";
-  const count = `${found.length} ${found.length === 1 ? "rule is" : "rules are"} violated`;
+  const rest =
+    violations.length > MAX_SHOWN ? `; and ${violations.length - MAX_SHOWN} more rules` : "";
+  const count = `${violations.length} ${violations.length === 1 ? "rule is" : "rules are"} violated`;
   return { passed: false, actual: `${count}: ${lines.join("; ")}${rest}` };
 }
 

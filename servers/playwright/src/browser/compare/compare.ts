@@ -173,10 +173,10 @@ async function pagesOf(tester: Tester, request: CompareRequest, base?: Base): Pr
   if (paths.length * devices.length > MAX_PAGES)
     throw new ToolError("invalid", `At most ${MAX_PAGES} pages and devices are allowed at once.`);
   const first = await tester.prepare({ url: request.url, steps, assertions: [], devices });
-  const known = base?.paths ?? paths;
+  const basePaths = base?.paths ?? paths;
   return paths.flatMap((path) => {
     const test = { ...first, url: urlOf(first.url, path) };
-    const name = `${slugOf(path, "home")}${known.length > 1 ? `-${known.indexOf(path) + 1}` : ""}`;
+    const name = `${slugOf(path, "home")}${basePaths.length > 1 ? `-${basePaths.indexOf(path) + 1}` : ""}`;
     return first.devices.map((device) => {
       const stem = `${name}-${slugOf(device.name, "device")}`;
       return { path, device, test, stem };
@@ -209,16 +209,19 @@ async function comparedPage(page: Page, scope: Scope): Promise<ComparedPage> {
       await keep(folder, `${stem}-2`, await load(page, scope));
       return entry;
     }
-    const old = [await kept(base.folder, stem), await kept(base.folder, `${stem}-2`)];
-    let found = await differenceOf(old, [first]);
-    if (found.lines.length + found.regions.length > 0) {
+    const old = [
+      await storedCapture(base.folder, stem),
+      await storedCapture(base.folder, `${stem}-2`),
+    ];
+    let difference = await differenceOf(old, [first]);
+    if (difference.lines.length + difference.regions.length > 0) {
       const second = await load(page, scope).catch((error: unknown) => {
         if (!call.signal.aborted) throw error;
       });
-      if (second !== undefined) found = await differenceOf(old, [first, second]);
-      else found.ignored.push("nothing: there was no time for a second load");
+      if (second !== undefined) difference = await differenceOf(old, [first, second]);
+      else difference.ignored.push("nothing: there was no time for a second load");
     }
-    const { diff, ...lists } = found;
+    const { diff, ...lists } = difference;
     for (const [end, png] of Object.entries({ actual: first.png, expected: old[0]?.png, diff }))
       if (lists.regions.length > 0 && png !== undefined)
         await folder.write(`${stem}.${end}.png`, png);
@@ -251,17 +254,18 @@ async function keep(folder: RunFolder, stem: string, { lines, png }: Capture): P
   await folder.write(`${stem}.capture.png`, png);
 }
 
-const kept = async (folder: string, stem: string): Promise<Capture> => ({
+const storedCapture = async (folder: string, stem: string): Promise<Capture> => ({
   lines: JSON.parse(await readFile(join(folder, `${stem}.capture.json`), "utf8")),
   png: await readFile(join(folder, `${stem}.capture.png`)),
 });
 
 function summaryOf({ keep, base }: CompareRequest, count: number, changed: number, failed: number) {
-  const all = `${count} ${count === 1 ? "page" : "pages"}`;
+  const pageCount = `${count} ${count === 1 ? "page" : "pages"}`;
   const lost = failed === 0 ? "" : `; ${failed} not ${keep ? "loaded" : "compared"}`;
-  if (keep) return `${all} loaded${lost}; ${base} ${failed === 0 ? "is kept" : "was not kept"}.`;
-  if (changed > 0) return `${changed} of ${all} changed${lost}.`;
-  return `No difference in ${count - failed} of ${all}${lost}.`;
+  if (keep)
+    return `${pageCount} loaded${lost}; ${base} ${failed === 0 ? "is kept" : "was not kept"}.`;
+  if (changed > 0) return `${changed} of ${pageCount} changed${lost}.`;
+  return `No difference in ${count - failed} of ${pageCount}${lost}.`;
 }
 
 /** The answer for people and for hosts without structured content. */

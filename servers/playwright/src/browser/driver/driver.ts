@@ -89,10 +89,10 @@ export class Driver {
     this.#last += 1;
     const id = this.#last;
     const late = () => {
-      const said = `The run did not end within ${Math.round(maxMs)} ms.`;
+      const message = `The run did not end within ${Math.round(maxMs)} ms.`;
       const hint =
         "The page keeps the browser's driver busy. Check less in one run, or fix the page.";
-      this.#calls.get(id)?.reject(new ToolError("timeout", said, { hint }));
+      this.#calls.get(id)?.reject(new ToolError("timeout", message, { hint }));
       this.#calls.delete(id);
       this.kill(failure("restarted", "A page of another run made the browser's driver restart."));
     };

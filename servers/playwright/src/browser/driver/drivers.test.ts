@@ -22,6 +22,7 @@ async function lab() {
   return {
     run: (steps: string[] = []) =>
       drivers.run(requestOf({ url: web.url, steps, assertions }), CALL),
+    close: () => drivers.close(),
     processes: () =>
       descendantsOf(process.pid).filter(
         ({ pid, command }) => !before.has(pid) && command.includes(`--max-old-space-size=512`),
@@ -37,7 +38,7 @@ async function lab() {
 
 describe.runIf(process.platform === "linux")("runs at the same time", () => {
   it("share a process; if it ends, those without steps are repeated, and the others say so", async () => {
-    const { run, processes, arrived, respond } = await lab();
+    const { run, processes, arrived, respond, close } = await lab();
     const ended = run(["wait for 1ms"]).catch((error: unknown) => String(error));
     const others = [run(), run()];
     await arrived(3);
@@ -48,5 +49,7 @@ describe.runIf(process.platform === "linux")("runs at the same time", () => {
     await arrived(5);
     respond();
     expect((await Promise.all(others)).map(({ passed }) => passed)).toEqual([true, true]);
+    await close();
+    await expect(run()).rejects.toMatchObject({ kind: "unavailable" });
   });
 });

@@ -3,22 +3,12 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ensureBrowser } from "../../../test/browser.mjs";
 import { page, type Site } from "../../../test/lab.ts";
-import { descendantsOf } from "../../../test/processes.ts";
 import { folderOf, site } from "../../../test/session.ts";
-import { CALL, launchOptions, makeDrivers, makeTester, requestOf } from "../../../test/testers.ts";
-import type { Drivers } from "./drivers.ts";
+import { launchOptions, makeTester } from "../../../test/testers.ts";
 import { launch } from "./launch.ts";
-
-function killIfThere(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended already.
-  }
-}
 
 let browser: Awaited<ReturnType<typeof ensureBrowser>>;
 let web: Site;
@@ -87,48 +77,5 @@ describe("a remote browser", () => {
     expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
     await tester.close();
     expect((await fetch(`${cdpEndpoint}/json/version`)).status).toBe(200);
-  });
-});
-
-describe("one browser", () => {
-  const url = () => ({ url: web.url, assertions: ["h1 is 'Good'"] });
-  const open: Drivers[] = [];
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((drivers) => drivers.close()));
-  });
-  /** Drivers, and how many browsers they started. */
-  const counted = async (idleMs?: number) => {
-    const started: string[] = [];
-    const drivers = await makeDrivers(idleMs, (line) => {
-      if (/ready in \d+ ms/.test(line)) started.push(line);
-    });
-    open.push(drivers);
-    const run = () => drivers.run(requestOf(url()), CALL);
-    return { drivers, started, run };
-  };
-
-  it("is started ahead of time, serves runs, and is replaced if it ended", async () => {
-    const before = new Set(descendantsOf(process.pid).map(({ pid }) => pid));
-    const { drivers, started, run } = await counted();
-    drivers.prewarm();
-    await Promise.all([run(), run(), run()]);
-    expect(started).toHaveLength(1);
-    const ended = descendantsOf(process.pid).filter(
-      ({ pid, command }) => !before.has(pid) && /--remote-debugging-pipe/.test(command),
-    );
-    expect(ended).not.toEqual([]);
-    // The first is the browser; the others end with it.
-    for (const { pid } of ended) killIfThere(pid);
-    await expect
-      .poll(() =>
-        run().then(
-          ({ passed }) => passed,
-          () => false,
-        ),
-      )
-      .toBe(true);
-    expect(started).toHaveLength(2);
-    await drivers.close();
-    await expect(run()).rejects.toMatchObject({ kind: "unavailable" });
   });
 });

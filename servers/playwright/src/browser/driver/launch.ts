@@ -89,12 +89,12 @@ export async function launch(options: LaunchOptions): Promise<Launched> {
     );
   if (wsEndpoint !== undefined)
     return connect("--ws-endpoint", wsEndpoint, () => type.connect(wsEndpoint, { timeout }));
-  const named = options.executablePath ?? env.PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH;
+  const configuredPath = options.executablePath ?? env.PLAYWRIGHT_CHROMIUM_EXECUTABLE_PATH;
   // Chromium's sandbox does not work for root.
   const sandboxed = options.sandbox && process.getuid?.() !== 0;
   const tried: string[] = [];
-  for (const { place, program } of named
-    ? [{ place: named, program: { executablePath: named } }]
+  for (const { place, program } of configuredPath
+    ? [{ place: configuredPath, program: { executablePath: configuredPath } }]
     : candidatesOf(browser)) {
     const started = await start(type, program, sandboxed, env).catch((error: unknown) => {
       tried.push(`${place}: ${reasonOf(error, sandboxed)}`);
@@ -134,8 +134,10 @@ async function guardMemory(browser: Browser): Promise<void> {
   const look = async () => {
     const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
     for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
-      const used = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${id}/status`, "latin1"))?.[1];
-      if (Number(used) > MAX_PAGE_KB) process.kill(id, "SIGKILL");
+      const residentKiB = /VmRSS:\s+(\d+)/.exec(
+        await readFile(`/proc/${id}/status`, "latin1"),
+      )?.[1];
+      if (Number(residentKiB) > MAX_PAGE_KB) process.kill(id, "SIGKILL");
     }
   };
   const timer = setInterval(() => void look().catch(() => undefined), 250).unref();

@@ -52,10 +52,10 @@ function printArgument(one: unknown): string {
 
 function printAnswer({ method, reply, delay = 0 }: Answer): string {
   const wait = delay === 0 ? [] : [`  await new Promise((done) => setTimeout(done, ${delay}));`];
-  const other = method === undefined ? [] : [`route.request().method() !== ${js(method)}`];
+  const guards = method === undefined ? [] : [`route.request().method() !== ${js(method)}`];
   return [
     "async (route) => {",
-    ...other.map((test) => `  if (${test}) return route.fallback();`),
+    ...guards.map((test) => `  if (${test}) return route.fallback();`),
     ...wait,
     `  return ${printReply(reply)};`,
     "}",
@@ -77,9 +77,9 @@ export function printExpectation(
 ): string {
   const locator = printChain(on);
   const options = timeout === undefined ? [] : [`{ timeout: ${timeout} }`];
-  const given = args.map((one) => printArgument(one));
+  const values = args.map((one) => printArgument(one));
   const check = (last: readonly string[]) =>
-    `${not ? "not." : ""}${matcher}(${[...given, ...last].join(", ")});`;
+    `${not ? "not." : ""}${matcher}(${[...values, ...last].join(", ")});`;
   if (polls === undefined) return `await expect(${locator}).${check(options)}`;
   const value =
     polls === "count"
@@ -90,7 +90,7 @@ export function printExpectation(
 }
 
 export function printAct({ on, method, args, options }: Act): string {
-  const all: readonly (Argument | object)[] = options === undefined ? args : [...args, options];
-  const given = all.map((one) => printArgument(one)).join(", ");
-  return `await ${printChain(on)}.${method}(${given});`;
+  const values: readonly (Argument | object)[] = options === undefined ? args : [...args, options];
+  const list = values.map((one) => printArgument(one)).join(", ");
+  return `await ${printChain(on)}.${method}(${list});`;
 }

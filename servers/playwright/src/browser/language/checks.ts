@@ -1,4 +1,12 @@
-import { type Expectation, FIELD_STATES, STATES, type Target, type TextComparison } from "./ast.ts";
+import {
+  type Chain,
+  type Expectation,
+  FIELD_STATES,
+  type NumberComparison,
+  STATES,
+  type Target,
+  type TextComparison,
+} from "./ast.ts";
 import { call, chainOf, containing, expected, PAGE, part } from "./locator.ts";
 import type { ArgsOf } from "./values.ts";
 
@@ -90,9 +98,28 @@ const NUMBER_MATCHERS = {
   "<": "toBeLessThan",
 } as const;
 
+const within = (target: Target, inside: Target): Target => ({
+  ...target,
+  inside: target.inside === undefined ? inside : within(target.inside, inside),
+});
+
+/** In `table has 5 rows`, the header does not count. */
+function itemsOf(target: Target): Chain {
+  const { calls } = chainOf(target);
+  if (target.base.kind !== "role" || target.base.role !== "row") return { calls };
+  const cell = { calls: [call("locator", "td, [role=cell], [role=gridcell]")] };
+  return { calls: [...calls, call("filter", { has: cell })] };
+}
+
+function numbered({ calls }: Chain, { how, value }: NumberComparison, isSeen = false): Plan {
+  const on = { calls: isSeen ? [...calls, VISIBLE] : calls };
+  if (how === "=") return { on, matcher: "toHaveCount", args: [value] };
+  return { on, polls: "count", matcher: NUMBER_MATCHERS[how], args: [value] };
+}
+
 export const ELEMENTS = {
   page: check(
-    "{what:page} {compare:compared}",
+    "{what:page} {compare}",
     ({ what, compare }) => ({
       ...{ on: PAGE, not: compare.negated, args: [expected(compare)] },
       matcher: what === "title" ? "toHaveTitle" : "toHaveURL",
@@ -100,6 +127,7 @@ export const ELEMENTS = {
     "title is 'Docs'",
     "title matches /^docs/i",
     "url contains '/done'",
+    "url ends with '/done'",
   ),
   text: check(
     "{target} [text] {compare}",
@@ -113,7 +141,7 @@ export const ELEMENTS = {
     "{target} {negated:be} {state}",
     ({ target, negated, state: name }) => state(target, STATES[name], negated),
     "button 'Save' is enabled",
-    "'Saved' is visible",
+    "'Saved' is visible within 10s",
     ".spinner is hidden",
   ),
   "field state": check(
@@ -121,6 +149,7 @@ export const ELEMENTS = {
     ({ target, negated, state: name }) => state(target, FIELD_STATES[name], negated),
     "'I agree' is checked",
     "#agree is not checked",
+    "field 'Search' is focused",
   ),
   existence: check(
     "{target} {exists}",
@@ -131,12 +160,21 @@ export const ELEMENTS = {
   "no target": check("no {target}", ({ target }) => counted(target), "no .error"),
   count: check(
     "{target} count|has_count {compare:number}",
-    ({ target, compare: { how, value } }) =>
-      how === "="
-        ? { ...counted(target), args: [value] }
-        : { ...counted(target), polls: "count", matcher: NUMBER_MATCHERS[how], args: [value] },
+    ({ target, compare }) => numbered(chainOf(target), compare),
     "li count is 3",
     "li count at least 2",
+  ),
+  number: check(
+    "[there_is|there_are] {compare:number} {target} [{seen}]",
+    ({ target, compare, seen }) => numbered(itemsOf(target), compare, seen),
+    "exactly 1 h1",
+    "there are 3 buttons in nav",
+    "at least 2 li are visible",
+  ),
+  "number in": check(
+    "{inside:target} has {compare:number} {target}",
+    ({ inside, target, compare }) => numbered(itemsOf(within(target, inside)), compare),
+    "table has 5 rows",
   ),
   value: check(
     "{target:field} [has|to_have] value {compare:wanted}",
@@ -149,6 +187,7 @@ export const ELEMENTS = {
       reading(target, reads, matcher, compare, name),
     "link 'Docs' has href '/docs'",
     "link 'Docs' has attribute 'href' contains '/x'",
+    "html has lang 'en'",
     "h1 has class 'big'",
     "h1 has style 'color' 'rgb(0, 0, 0)'",
   ),

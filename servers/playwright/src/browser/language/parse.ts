@@ -1,9 +1,10 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import { CHECKS, type Row } from "./checks.ts";
+import { TABLES } from "./help.ts";
 import { isLine, readLineCheck, readLineStep } from "./playwright-line.ts";
 import { LanguageError, readForm, Sentence, wordPattern } from "./reader.ts";
-import { refusal } from "./refused.ts";
+import { nearestExample, refusal } from "./refused.ts";
 import type { Action, Assertion, Check, Script, Step } from "./sentences.ts";
 import { STEPS } from "./steps.ts";
 import { readTarget } from "./target.ts";
@@ -62,19 +63,19 @@ function readAll<Read>(
 }
 
 /** A problem for the caller: the sentence, a caret below the position, what was expected there, and what to send. */
-function caretText(label: string, text: string, { at, expected, example }: LanguageError): string {
+function caretText(label: string, text: string, { at, expected, advice }: LanguageError): string {
   const flat = text.replace(/\s/g, " ");
   const from = Math.max(0, at - 60);
   const shown = `${from > 0 ? "…" : ""}${flat.slice(from, at + 60)}`;
   const caret = " ".repeat(at - from + (from > 0 ? 1 : 0));
-  return `${label} cannot be parsed:\n  ${shown}\n  ${caret}^ expected ${expected}\n  for example: ${example}`;
+  return `${label} cannot be parsed:\n  ${shown}\n  ${caret}^ expected ${expected}\n  ${advice}`;
 }
 
 /** @throws LanguageError with the position of the problem. */
 function parseAssertion(sentence: string): Assertion {
   const text = sentence.trim();
   if (isLine(text)) return readLineCheck(text);
-  return parsed(sentence.trimStart(), "an assertion", "h1 contains 'Docs'", (one) => {
+  return parsed(sentence.trimStart(), "an assertion", CHECKS, (one) => {
     one.take(CLAIM);
     return readAssertion(one);
   });
@@ -90,7 +91,7 @@ const CLAIM = wordPattern("expect|verify|assert");
 export function parseStep(sentence: string): Step {
   const text = sentence.trim();
   if (isLine(text)) return { text, action: readLineStep(text) };
-  const action = parsed(sentence.trimStart(), "a step", "click button 'Save'", readAction);
+  const action = parsed(sentence.trimStart(), "a step", STEPS, readAction);
   return { text, action };
 }
 
@@ -114,16 +115,13 @@ function readRows<Read>(
   rows: Readonly<Record<string, Row>>,
   finish: (value: { readonly kind: string }) => Read | undefined,
 ): Read | undefined {
-  const { example } = sentence;
-  for (const [kind, { form, examples }] of Object.entries(rows)) {
-    [sentence.example] = examples;
+  for (const [kind, { form }] of Object.entries(rows)) {
     const read = sentence.try(() => {
       const args = readForm(form, sentence, SLOTS);
       return args && finish({ kind, ...args });
     });
     if (read !== undefined) return read;
   }
-  sentence.example = example;
   return undefined;
 }
 
@@ -135,7 +133,6 @@ function readAssertion(sentence: Sentence): Assertion | undefined {
   const read = readRows(sentence, CHECKS, (check): Assertion | undefined => {
     if (!isCheck(check)) return undefined;
     const isTimed = sentence.take(wordPattern("within")) !== undefined;
-    if (isTimed) sentence.example = "h1 contains 'Docs' within 10s";
     const within = isTimed ? SLOTS.duration.read(sentence) : undefined;
     if (isTimed && within === undefined) return undefined;
     if (!sentence.isAtEnd) return sentence.fail("the end, or within and a time");
@@ -160,41 +157,47 @@ function readAwaited(sentence: Sentence): Assertion | undefined {
 function parsed<Value>(
   text: string,
   what: string,
-  example: string,
+  rows: Readonly<Record<string, Row>>,
   read: (sentence: Sentence) => Value | undefined,
 ): Value {
-  if (text.trim() === "") throw new LanguageError(0, what, example);
+  const examples = Object.values(rows).flatMap((row) => row.examples);
+  if (text.trim() === "") throw new LanguageError(0, what, `for example: ${examples[0]}`);
   const sentence = new Sentence(text);
-  sentence.example = example;
   const value = read(sentence);
   if (value !== undefined) return value;
-  const isValid = (one: string) => read(new Sentence(one)) !== undefined;
+  const isValid = (words: string) => read(new Sentence(words)) !== undefined;
   CLAIM.lastIndex = 0;
   const [prefix = ""] = /^\w+\s+/.exec(CLAIM.test(text) ? text : "") ?? [];
-  const refused = refusal(text.slice(prefix.length), (one) => isValid(prefix + one));
-  if (refused === undefined) throw problemOf(sentence, prefix, isValid);
-  const at = refused.at + prefix.length;
-  throw new LanguageError(at, refused.expected, prefix + refused.example);
+  const claim = text.slice(prefix.length);
+  const refused = refusal(claim, (words) => isValid(prefix + words));
+  if (refused !== undefined)
+    throw new LanguageError(
+      refused.at + prefix.length,
+      refused.expected,
+      `for example: ${prefix}${refused.example.trim()}`,
+    );
+  const { at, expected, example } = problemOf(sentence);
+  const forms = prefix === "" ? examples : TABLES.checks.flat();
+  const near = example ?? nearestExample(claim, forms);
+  const head = text.slice(0, at).trim();
+  const isHead = at < text.length && head !== "" && isValid(head);
+  const advice = isHead
+    ? `valid without “${text.slice(at).trim()}”: ${head}`
+    : near === undefined
+      ? "all forms: pw://help/assertions"
+      : `for example: ${near.startsWith(prefix) ? near : prefix + near}`;
+  throw new LanguageError(at, expected, advice);
 }
 
-/** What was expected where the sentence stops making sense, and a sentence to send. */
-function problemOf(
-  sentence: Sentence,
-  prefix: string,
-  isValid: (text: string) => boolean,
-): LanguageError {
-  const { at, expected, isSure } = sentence.problem;
+/** What was expected where the sentence stops making sense. */
+function problemOf({ problem }: Sentence): { at: number; expected: string; example?: string } {
+  const { at, expected, isSure } = problem;
   const words = expected.map(({ what }) => what);
   const whole = words.findLast((one) => one.endsWith("an assertion"));
   // At the beginning, almost everything is possible.
   const listed = words.filter((one) => isSure || at > 0 || !one.includes(" "));
   const all = whole === undefined ? listed : [whole];
-  const head = sentence.text.slice(0, at).trim();
-  // Less of what must be absent would be another claim.
-  const isPart = at < sentence.text.length && head !== "" && !/^no\s/i.test(head);
-  const isHead = isPart && isValid(head);
   const list = [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((one) => one !== "");
-  const [{ example } = { example: "" }] = expected;
-  const send = isHead ? head : isValid(example) ? example : prefix + example;
-  return new LanguageError(at, list.join(" or "), send);
+  const [{ example } = {}] = expected;
+  return { at, expected: list.join(" or "), ...(example === undefined ? {} : { example }) };
 }

@@ -162,7 +162,7 @@ class Line extends Sentence {
   override fail(expected: string, at: number | { readonly at?: number } = this.at): never {
     const example = "page.getByRole('button', { name: 'Save' }).click()";
     const from = typeof at === "number" ? at : (at.at ?? this.at);
-    throw new LanguageError(from, expected, example);
+    throw new LanguageError(from, expected, `for example: ${example}`);
   }
 
   /** Reads a word or sign if it is here. */

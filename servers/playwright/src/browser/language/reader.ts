@@ -1,15 +1,15 @@
-/** A sentence that cannot be read: the position, what was expected there, and a sentence to send. */
+/** A sentence that cannot be read: the position, what was expected there, and how to go on, such as a sentence to send. */
 export class LanguageError extends Error {
   override readonly name = "LanguageError";
   readonly at: number;
   readonly expected: string;
-  readonly example: string;
+  readonly advice: string;
 
-  constructor(at: number, expected: string, example: string) {
+  constructor(at: number, expected: string, advice: string) {
     super(`expected ${expected}`);
     this.at = at;
     this.expected = expected;
-    this.example = example;
+    this.advice = advice;
   }
 }
 
@@ -21,8 +21,8 @@ export interface Slot<Value> {
 
 interface Expected {
   readonly what: string;
-  /** A valid sentence of the form that was tried. */
-  readonly example: string;
+  /** A sentence to send that the mistake suggests. */
+  readonly example: string | undefined;
 }
 
 interface Reached {
@@ -36,8 +36,6 @@ const QUOTES: Readonly<Record<string, string>> = { "'": "'", '"': '"', "â€œ": "â
 export class Sentence {
   readonly text: string;
   at = 0;
-  /** A valid sentence of the form that is being tried. */
-  example = "";
   /** How far any form came; `sure`: where it is known what something is, and what is wrong with it. */
   readonly #reached: { readonly main: Reached; readonly sure: Reached } = {
     main: { at: 0, expected: [] },
@@ -58,7 +56,7 @@ export class Sentence {
 
   /** Notes what was expected at a position, by default here. */
   fail(what: string, more: { at?: number; isSure?: boolean; example?: string } = {}): undefined {
-    const { at = this.at, isSure = false, example = this.example } = more;
+    const { at = this.at, isSure = false, example } = more;
     const reached = this.#reached[isSure ? "sure" : "main"];
     if (at > reached.at) Object.assign(reached, { at, expected: [] });
     if (at === reached.at && !reached.expected.some((one) => one.what === what))

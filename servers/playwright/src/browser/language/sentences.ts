@@ -39,6 +39,9 @@ export type RecordCheck = CheckOf<keyof typeof RECORDS>;
 export const isElementCheck = (check: Check): check is ElementCheck =>
   check.kind in ELEMENTS || check.kind === "playwright";
 
+export const isCount = ({ kind }: Check): boolean =>
+  kind === "count" || kind === "number" || kind === "number in";
+
 /** Whether a check runs once, after the page has settled: absence is trivially true at first. */
 export function isLate(one: Check): boolean {
   if (isElementCheck(one)) return one.kind === "no target";
@@ -54,7 +57,7 @@ const NEGATIVE: ReadonlySet<string> = new Set(["toBeHidden", "toBeDisabled", "to
  */
 export function isRepeated({ check: one, negated }: Assertion): boolean {
   if (isLate(one)) return false;
-  if (one.kind === "count") return true;
+  if (isCount(one)) return true;
   if (one.kind === "existence") return one.exists === negated;
   if (!isElementCheck(one)) return negated;
   const { not, matcher } = expectationOf(one, negated);

@@ -52,7 +52,7 @@ export const STEPS = {
     () => ({ ...onPage("reload"), timed: true }),
     "reload",
   ),
-  click: step("click|click_on {target:acted}", on("click"), "click button 'Save'"),
+  click: step("click|click_on|tap|tap_on {target:acted}", on("click"), "click button 'Save'"),
   "double click": step("double_click|dblclick {target:acted}", on("dblclick"), "double click h1"),
   hover: step("hover|hover_over {target:acted}", on("hover"), "hover nav"),
   drag: step(
@@ -60,7 +60,7 @@ export const STEPS = {
     ({ from, to }) => act(from, "dragTo", act(to, "").on),
     "drag #card to #done",
   ),
-  scroll: own("scroll_to {edge}", "scroll to bottom"),
+  scroll: own("scroll_to [the] {edge}", "scroll to bottom"),
   "scroll to": step("scroll_to {target:acted}", on("scrollIntoViewIfNeeded"), "scroll to footer"),
   fill: step(
     "fill {field} with {value}",
@@ -74,12 +74,15 @@ export const STEPS = {
     "type 'ber' into 'City'",
     "type 'hello'",
   ),
-  press: step(
-    "press {key} [on|in {field}]",
-    ({ key, field }) => keys("press", key, field),
-    "press Control+A on 'Email'",
-    "press Enter",
-  ),
+  press: {
+    ...own(
+      "press {key} [{times}] [on|in {field}]",
+      "press Control+A on 'Email'",
+      "press Enter",
+      "press Tab 3 times",
+    ),
+    acts: ({ key, times = 1, field }) => Array(times).fill(keys("press", key, field)),
+  } satisfies StepRow<"press {key} [{times}] [on|in {field}]">,
   check: step("check|tick {target:field}", on("check"), "check 'I agree'"),
   uncheck: step("uncheck|untick {target:field}", on("uncheck"), "uncheck 'I agree'"),
   select: step(

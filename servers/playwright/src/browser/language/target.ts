@@ -130,7 +130,8 @@ function readNoun(sentence: Sentence): Base | undefined {
 function nounOf(word: string, isBeforeText = true): (typeof NAMED)[number] | Role | undefined {
   if (isBeforeText && (word === "input" || word === "select")) return "field";
   if (isBeforeText && word === "image") return "img";
-  return NAMED.find((kind) => kind === word) ?? (isRole(word) ? word : undefined);
+  const role = [word, word.replace(/e?s$/, ""), word.slice(0, -1)].find(isRole);
+  return NAMED.find((kind) => kind === word) ?? role;
 }
 
 function withLevel(sentence: Sentence, base: Extract<Base, { kind: "role" }>): Base | undefined {
@@ -181,6 +182,11 @@ function readSelector(sentence: Sentence): Base | undefined {
   if (!/[A-Za-z#.[*:]/.test(text.charAt(at)) || STOP.test(sentence.rest))
     return sentence.fail("a target: CSS, a role and its name, or a text in quotes");
   const css = sentence.take(SELECTOR)?.[0] ?? "";
+  // A class without its dot, such as no cookie-banner, is an element that no page has.
+  if (css.includes("-") && /^[\w-]+$/.test(css))
+    return sentence.fail(`.${css} for a class, or \`${css}\` in backticks for a custom element`, {
+      ...{ at, isSure: true, example: sentence.text.replace(css, `.${css}`) },
+    });
   if (css === "" || (/^[A-Za-z]\w*$/.test(css) && !isTag(css)))
     return sentence.fail("an HTML element, a role, or a selector in backticks", { at });
   const { rest } = sentence;

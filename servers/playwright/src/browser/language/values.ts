@@ -1,5 +1,5 @@
 import { parseTargetUrl } from "../address.ts";
-import { compiled } from "../text.ts";
+import { compiled, escaped } from "../text.ts";
 import {
   ABSENCES,
   FIELD_STATES,
@@ -92,6 +92,8 @@ const VERBS = [
   ["does_not_contain", "contains", true],
   ["matches|to_match", "matches", false],
   ["does_not_match", "matches", true],
+  ["starts_with|begins_with", "starts", false],
+  ["ends_with", "ends", false],
 ] as const;
 
 /** `contains 'x'`, `does not match /x/`, `is 'x'`. */
@@ -104,19 +106,13 @@ const compare: Slot<TextComparison> = {
         return found && { how, negated, ...found };
       }
       const value = sentence.quoted();
-      return value === undefined ? undefined : { how, value, flags: "", negated };
+      if (value === undefined) return undefined;
+      if (how === "is" || how === "contains") return { how, value, flags: "", negated };
+      const edge = how === "starts" ? `^\\s*${escaped(value)}` : `${escaped(value)}\\s*$`;
+      return { how: "matches", value: edge, flags: "", negated };
     }
     for (const word of ["contains", "is", "matches"]) sentence.fail(word);
     return undefined;
-  },
-};
-
-/** Also `is empty`. */
-const compared: Slot<TextComparison> = {
-  read(sentence) {
-    const empty = sentence.take(/is\s+(not\s+)?empty(?![\w-])/iy);
-    if (empty === undefined) return compare.read(sentence);
-    return { how: "matches", value: "^\\s*$", flags: "", negated: empty[1] !== undefined };
   },
 };
 
@@ -175,16 +171,16 @@ const COUNTING = [
   [/at\s+most|<=/iy, "<="],
   [/more\s+than|>/iy, ">"],
   [/less\s+than|fewer\s+than|</iy, "<"],
-  [/=|exactly/iy, "="],
+  [/=|exactly|only/iy, "="],
 ] as const;
 const count: Slot<NumberComparison> = {
   read(sentence) {
     sentence.take(wordPattern("is"));
     const how = COUNTING.find(([finds]) => sentence.take(finds) !== undefined)?.[1] ?? "=";
-    const digits = sentence.take(/(\d{1,9})(?![\w.])/y)?.[1];
+    const digits = sentence.take(/(\d{1,9}|one)(?![\w.])/iy)?.[1];
     return digits === undefined
       ? sentence.fail("a whole number, or at least, at most and a number")
-      : { how, value: Number(digits) };
+      : { how, value: digits.toLowerCase() === "one" ? 1 : Number(digits) };
   },
 };
 
@@ -261,10 +257,17 @@ const reply: Slot<Extract<Reply, { readonly status: number }>> = {
   },
 };
 
+const KEYS: Readonly<Record<string, string>> = {
+  ...{ ctrl: "Control", cmd: "Meta", esc: "Escape", return: "Enter" },
+};
 const key: Slot<string> = {
   read(sentence) {
     const found = sentence.take(/(["'])([^"']+|["'])\1(?=\s|$)|\S+/y);
-    return found?.[2] ?? found?.[0] ?? sentence.fail("a key such as Enter or Control+A");
+    const name = (found?.[2] ?? found?.[0])
+      ?.replace(/\b(?:ctrl|cmd|esc|return)\b/gi, (word) => KEYS[word.toLowerCase()] ?? word)
+      // With Control, A is the key, not a capital letter.
+      .replace(/(?<=\+)[A-Z]$/, (letter) => letter.toLowerCase());
+    return name ?? sentence.fail("a key such as Enter or Control+A");
   },
 };
 
@@ -281,13 +284,16 @@ export const SLOTS = {
   /** One that a step uses; `field`: a text alone is the label or placeholder of a field. */
   acted: targetFor("step"),
   field: targetFor("field"),
-  ...{ text, texts, value: fillValue, compare, compared, wanted, property, number: count },
+  ...{ text, texts, value: fillValue, compare, wanted, property, number: count },
   be: oneOf<boolean>({ "is not": true, "is|are|to_be|should_be": false }),
   exists: oneOf<boolean>({ "exists|is_present": true, "does_not_exist|is_not_present": false }),
   state: oneOf({ ...namesOf(STATES), "displayed|shown": "visible" as const }),
   "field state": oneOf(namesOf(FIELD_STATES)),
   page: oneOf<"title" | "url">({ "title|page_title": "title", "url|page_url": "url" }),
-  absence: oneOf(same(ABSENCES)),
+  absence: oneOf({
+    ...same(ABSENCES),
+    "horizontal scroll|horizontal scrolling|horizontal scrollbar": "horizontal overflow" as const,
+  }),
   severity: oneOf(same(SEVERITIES)),
   time: oneOf(same(TIMES)),
   ...{ range, request, url, reply, duration, key },
@@ -295,6 +301,10 @@ export const SLOTS = {
   position: pattern("the tab's number, from 1 in the order of opening", /[1-9](?!\w)/y, ([digit]) =>
     Number(digit),
   ),
+  times: pattern("a number of times up to 50", /([1-5]?\d)\s+times(?!\w)/iy, ([, digits]) =>
+    Number(digits),
+  ),
+  seen: oneOf({ "is visible|are visible|visible": true }),
   edge: oneOf<"top" | "bottom">(same(["top", "bottom"])),
   /** The rest of the sentence: where it begins. */
   rest: { read: (sentence) => sentence.at } satisfies Slot<number>,

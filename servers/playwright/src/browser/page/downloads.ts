@@ -40,7 +40,7 @@ export class Downloads {
       const session = await page.context().newCDPSession(page);
       session.on("Page.downloadProgress", ({ receivedBytes }) => {
         if (receivedBytes < MAX_BYTES) return;
-        for (const one of this.#running) if (one.page() === page) void one.cancel();
+        for (const download of this.#running) if (download.page() === page) void download.cancel();
       });
       await session.send("Page.enable");
     };

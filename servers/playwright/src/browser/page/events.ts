@@ -307,9 +307,9 @@ class Tabs {
   }
 
   place(page: Page): Place {
-    const known = this.#places.get(page) ?? {};
-    this.#places.set(page, known);
-    return known;
+    const place = this.#places.get(page) ?? {};
+    this.#places.set(page, place);
+    return place;
   }
 
   /** The tab with a number, or an open one that was never current; undefined if there is none (yet). */

@@ -28,7 +28,6 @@ describe("a miss says what is there instead", () => {
       "click button 'Sav draft'",
       "nothing matches button 'Sav draft'; the nearest: button 'Save draft'",
     ],
-    ["click link 'News'", "nothing matches link 'News'; the nearest: link 'Help'"],
     ["click 'Clsoe'", "nothing matches 'Clsoe'; the nearest: button 'Close'"],
     ["fill 'Emial' with 'a'", "nothing matches field 'Emial'; the nearest: textbox 'Email'"],
     [
@@ -36,15 +35,10 @@ describe("a miss says what is there instead", () => {
       "nothing matches field 'Postal code'; the nearest: textbox 'Email', textbox 'Number' in frame 'Card'",
     ],
     [
-      "fill 'Number' with '1'",
-      "nothing matches field 'Number'; the nearest: textbox 'Number' in frame 'Card'",
-    ],
-    [
       "click 'Confirm' in frame 'Crad'",
       "nothing matches 'Confirm' in frame 'Crad'; the nearest: button 'Confirm' in frame 'Card'",
     ],
     ["click nth 9 li", "nothing matches nth 9 li: li matches 2 elements"],
-    ["click li containing 'C'", "nothing matches li containing 'C'"],
     [
       "click link 'Help' in form 'Play'",
       "nothing matches link 'Help' in form 'Play': there is no form 'Play'",

@@ -17,32 +17,32 @@ const FIELD = /box|radio|slider|switch|spinbutton/;
 export async function missing(page: Page, target: Target): Promise<string> {
   const nothing = `nothing matches ${describeTarget(target)}`;
   const { inside, base, pick } = target;
-  const counted = (one: Target) => countOf(targetOn(page, one));
+  const matchCount = (one: Target) => countOf(targetOn(page, one));
   const isInFrame = inside?.base.kind === "frame";
-  if (inside !== undefined && !isInFrame && (await counted(inside)) === 0)
+  if (inside !== undefined && !isInFrame && (await matchCount(inside)) === 0)
     return `${nothing}: ${(await missing(page, inside)).replace("nothing matches", "there is no")}`;
   if (pick !== undefined) {
     const every = { ...target, pick: undefined };
-    const count = await counted(every);
+    const count = await matchCount(every);
     if (count > 0)
       return `${nothing}: ${describeTarget(every)} matches ${count} element${count === 1 ? "" : "s"}`;
   }
-  const wanted =
+  const words =
     base.kind === "role" ? base.name : "text" in base && base.kind !== "testid" ? base.text : "";
-  if (wanted === undefined || wanted === "") return nothing;
-  const all = await elementsOf(page);
+  if (words === undefined || words === "") return nothing;
+  const elements = await elementsOf(page);
   const hasName = ({ name }: Named) =>
-    spaced(name).toLowerCase().includes(spaced(wanted).toLowerCase());
+    spaced(name).toLowerCase().includes(spaced(words).toLowerCase());
   const isOfRole = ({ role }: Named) =>
     base.kind === "role" ? role === base.role : base.kind !== "field" || FIELD.test(role);
-  const names = [...new Set(all.filter(isOfRole).map(({ name }) => name))];
-  const near = nearest(wanted, names).flatMap((name) => all.filter((one) => one.name === name));
-  const known = [...all.filter(hasName), ...near];
+  const names = [...new Set(elements.filter(isOfRole).map(({ name }) => name))];
+  const near = nearest(words, names).flatMap((name) => elements.filter((one) => one.name === name));
+  const matches = [...elements.filter(hasName), ...near];
   const isKind = base.kind === "role" || base.kind === "field";
-  const shown = (known.length === 0 && isKind ? all.filter(isOfRole) : known).map(
+  const targets = (matches.length === 0 && isKind ? elements.filter(isOfRole) : matches).map(
     ({ sentence }) => sentence,
   );
-  const list = [...new Set(shown)].slice(0, MAX_NEAREST).join(", ");
+  const list = [...new Set(targets)].slice(0, MAX_NEAREST).join(", ");
   return list === "" ? nothing : `${nothing}; the nearest: ${list}`;
 }
 

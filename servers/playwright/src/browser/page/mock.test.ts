@@ -22,7 +22,6 @@ let lab: TestTester;
 beforeAll(async () => {
   lab = await makeTester();
   web = await site({
-    "/app": asks("", '<script src="/app.js"></script>'),
     "/har": asks(
       `(async () => {
         await ask("/api/users"); await ask("/api/users"); await ask("/api/users");
@@ -34,7 +33,6 @@ beforeAll(async () => {
       '<img src="/dot.png" alt="Dot">',
     ),
     "/form": asks(""),
-    "/app.js": "show('the site')",
     "/api/users": "from the site",
     "/api/add": "from the site",
     "/api/else": "from the site",
@@ -62,12 +60,6 @@ async function listed(path: string, ...steps: string[]): Promise<string[]> {
 }
 
 describe.concurrent("routes", () => {
-  it("replace a script with a file", async () => {
-    const mine = await file("app.js", "show('mine')");
-    expect(await listed("/app")).toEqual(["the site"]);
-    expect(await listed("/app", `mock **/app.js with file '${mine}'`)).toEqual(["mine"]);
-  });
-
   it("replay a HAR: by method, URL and body; other requests go to the server", async () => {
     const entry = (
       method: string,
@@ -116,9 +108,9 @@ describe.concurrent("routes", () => {
   it("refuse what is not a recording, and files that the server may not read", async () => {
     const talk = await sharedSession();
     const root = join(talk.folder, "root");
-    const run = async (name: string, content: string, folder = root) => {
-      await writeFile(join(folder, name), content);
-      const steps = [`use har '${join(folder, name)}'`];
+    const run = async (name: string, content: string) => {
+      await writeFile(join(root, name), content);
+      const steps = [`use har '${join(root, name)}'`];
       return talk.call("pw_run_test", { url: `${web.url}/four`, steps });
     };
     expect((await run("a.har", '{"log": {}}')).text).toContain("is not a HAR file");
@@ -131,7 +123,11 @@ describe.concurrent("routes", () => {
     };
     const other = await run("c.har", JSON.stringify({ log: { entries: [elsewhere] } }));
     expect(other.text).toContain("has its bodies in other files");
-    const outside = await run("d.har", '{"log": {"entries": []}}', talk.folder);
-    expect(outside).toMatchObject({ isError: true, text: expect.stringContaining("outside") });
+    for (const kind of ["use har", "mock /u with file"]) {
+      const steps = [`${kind} '${join(talk.folder, "d.har")}'`];
+      await writeFile(join(talk.folder, "d.har"), '{"log": {"entries": []}}');
+      const outside = await talk.call("pw_run_test", { url: `${web.url}/four`, steps });
+      expect(outside).toMatchObject({ isError: true, text: expect.stringContaining("outside") });
+    }
   });
 });

@@ -47,7 +47,7 @@ export class Settling {
     let dueEnds: number | undefined;
     let looks = 0;
     while (performance.now() < Math.min(ends, latest)) {
-      const asked = performance.now();
+      const lookedAt = performance.now();
       const seen = await deadline.race(this.#look());
       const isActive = events.inFlight > 0 || events.activity !== activity || seen === undefined;
       const { dueMs = 0, sinceLoadMs = 0 } = seen ?? {};
@@ -57,11 +57,11 @@ export class Settling {
       else {
         looks += 1;
         dueEnds ??= performance.now() + (isThorough ? dueMs : 0);
-        const isQuiet = looks > quietMs / LOOK_MS && asked - quietSince >= quietMs;
-        if (isQuiet && isLoaded && asked > dueEnds) return true;
+        const isQuiet = looks > quietMs / LOOK_MS && lookedAt - quietSince >= quietMs;
+        if (isQuiet && isLoaded && lookedAt > dueEnds) return true;
       }
       await deadline.sleep(LOOK_MS);
-      const tookMs = performance.now() - asked;
+      const tookMs = performance.now() - lookedAt;
       // The time of a busy thread is in addition, and that for data.
       const isAwaiting = isThorough && events.unanswered.length > 0;
       if (isAwaiting && performance.now() - began < DATA_MS + atMostMs) ends += tookMs;

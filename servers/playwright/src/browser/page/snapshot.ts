@@ -41,7 +41,7 @@ export async function snapshotOf(
   const whole = await deadline.race(page.ariaSnapshot({ mode: "ai", timeout }));
   const lines = whole.slice(0, MAX_SNAPSHOT_CHARS).split("\n");
   const shownLines: string[] = [];
-  const wanted: { line: number; ref: string; plain: string; name: string | undefined }[] = [];
+  const candidates: { line: number; ref: string; plain: string; name: string | undefined }[] = [];
   let chars = 0;
   let found = 0;
   for (const text of lines) {
@@ -53,13 +53,13 @@ export async function snapshotOf(
     if (ref !== undefined && TARGETED.has(role)) {
       found += 1;
       const plain = name === undefined ? role : `${role} ${quoted(name)}`;
-      if (isShown) wanted.push({ line: shownLines.length, ref, plain, name });
+      if (isShown) candidates.push({ line: shownLines.length, ref, plain, name });
     }
     if (isShown) shownLines.push(line);
   }
   chars = JSON.stringify(shownLines).length;
   const targets: string[] = [];
-  const taken = wanted.slice(0, limit);
+  const taken = candidates.slice(0, limit);
   const targeting = taken.map(({ ref, ...one }) => targetFor(page, page.getByRef(ref), one));
   for (const [index, target] of (await deadline.race(Promise.all(targeting))).entries()) {
     const at = taken[index];

@@ -88,19 +88,19 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     case "screenshot": {
       const { name, target } = action;
       const of = target === undefined ? undefined : targetOn(page, target);
-      const taken = scope.artifacts.takeScreenshot({ page, deadline }, name, of);
-      return target === undefined ? taken : explained(page, target, taken, scope);
+      const screenshot = scope.artifacts.takeScreenshot({ page, deadline }, name, of);
+      return target === undefined ? screenshot : explained(page, target, screenshot, scope);
     }
     case "switch to new tab":
     case "switch to tab": {
-      const wanted = action.kind === "switch to tab" ? action.position : "new";
+      const position = action.kind === "switch to tab" ? action.position : "new";
       const ends = performance.now() + timeout;
-      let tab = tabs.find(wanted);
+      let tab = tabs.find(position);
       while (tab === undefined && performance.now() < ends) {
         await deadline.sleep(LOOK_MS);
-        tab = tabs.find(wanted);
+        tab = tabs.find(position);
       }
-      if (tab === undefined) throw new StepFailed(`there is no open ${wanted} tab`);
+      if (tab === undefined) throw new StepFailed(`there is no open ${position} tab`);
       await tabs.switchTo(tab);
       const left = Math.max(1, ends - performance.now());
       await tab.waitForLoadState("load", { timeout: left }).catch(() => undefined);
@@ -142,23 +142,23 @@ const HOLDS = "the field holds a secret: fill or clear it; only Enter, Tab and E
 /** Executes a plan: one call of Playwright with a strict locator. */
 async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): Promise<void> {
   const { on, method, args, options, timed = false, target } = plan;
-  const given = await Promise.all(args.map((one) => resolved(one, scope)));
+  const values = await Promise.all(args.map((one) => resolved(one, scope)));
   const { secrets } = scope;
   const [secret] = args.flatMap((one) => Object(one).secret ?? []).map(String);
   if (target === undefined) {
     if (secret !== undefined) throw new StepFailed("a secret is only typed into a field: add into");
     if (await editsSecret(page, undefined, plan, secrets)) throw new StepFailed(HOLDS);
-    return call(page, method, timed ? [...given, { timeout }] : given);
+    return call(page, method, timed ? [...values, { timeout }] : values);
   }
   const locator = locatorOf(page, on);
   const perform = async () => {
     await locator.waitFor({ state: "attached", timeout });
     const field = secret === undefined ? null : await locator.elementHandle({ timeout });
     if (secret !== undefined && field !== null)
-      return writeSecret(secret, field, method, given, secrets, timeout);
+      return writeSecret(secret, field, method, values, secrets, timeout);
     if (await editsSecret(page, locator, plan, secrets)) throw new StepFailed(HOLDS);
     const last = { ...Object(options), timeout };
-    return Reflect.apply(Reflect.get(locator, method), locator, [...given, last]);
+    return Reflect.apply(Reflect.get(locator, method), locator, [...values, last]);
   };
   await explained(page, target, perform(), scope);
 }
@@ -169,8 +169,8 @@ async function call(page: Page, path: string, given: readonly unknown[]): Promis
   const method = parts.pop() ?? "";
   let on: object = page;
   for (const part of parts) {
-    const found: unknown = Reflect.get(on, part.replace("()", ""));
-    on = Object(typeof found === "function" ? Reflect.apply(found, on, []) : found);
+    const member: unknown = Reflect.get(on, part.replace("()", ""));
+    on = Object(typeof member === "function" ? Reflect.apply(member, on, []) : member);
   }
   await Reflect.apply(Reflect.get(on, method), on, given);
 }

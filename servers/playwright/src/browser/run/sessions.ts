@@ -53,9 +53,9 @@ export class Sessions {
     request: Omit<BrowseRequest, "begins">,
     call: Calling,
   ): Promise<Browsed> {
-    const shown = JSON.stringify(name.slice(0, 60));
+    const quotedName = JSON.stringify(name.slice(0, 60));
     if (!NAME.test(name))
-      throw new ToolError("invalid", `${shown} is not a valid session name.`, {
+      throw new ToolError("invalid", `${quotedName} is not a valid session name.`, {
         hint: "Use up to 40 letters, digits, hyphens and underscores.",
       });
     if (this.#all.has(name))

@@ -38,9 +38,9 @@ function engine() {
     const shows = (one: Element) =>
       held.has(one) ||
       textsOf(one).some((text) => order.values.some((value) => text.includes(value)));
-    const all = [...(root instanceof Element ? [root] : []), ...elementsOf(root)];
+    const elements = [...(root instanceof Element ? [root] : []), ...elementsOf(root)];
     // The text of an element does not have the values of the fields in it.
-    return all.filter(
+    return elements.filter(
       (one) => (order.do !== "read" || one === root || !isField(one)) && shows(one),
     );
   };
@@ -91,8 +91,8 @@ export async function editsSecret(
   const isKeys = /(?:^|\.)(?:press|type|pressSequentially)$/.test(method);
   if (!secrets.isInUse || !isKeys || HARMLESS.test(String(key))) return false;
   const fields = field === undefined ? framesOf(page).map((one) => one.locator(":focus")) : [field];
-  const found = fields.map((one) => readsSecret(one, secrets).catch(() => false));
-  return (await Promise.all(found)).includes(true);
+  const readings = fields.map((one) => readsSecret(one, secrets).catch(() => false));
+  return (await Promise.all(readings)).includes(true);
 }
 
 /**

@@ -35,22 +35,22 @@ export class Secrets {
    * @throws ToolError `invalid` for invalid origins: a secret that should be bound must not work everywhere.
    */
   static from(env: NodeJS.ProcessEnv): Secrets {
-    const all = Object.entries(env).flatMap(([key, value]) =>
+    const entries = Object.entries(env).flatMap(([key, value]) =>
       key.startsWith(PREFIX) && value !== undefined && value !== ""
         ? [[key.slice(PREFIX.length), value] as const]
         : [],
     );
-    const names = new Set(all.map(([name]) => name));
+    const names = new Set(entries.map(([name]) => name));
     const boundBy = (name: string) => {
       const secret = name.endsWith(ORIGINS) ? name.slice(0, -ORIGINS.length) : undefined;
       return secret !== undefined && names.has(secret) ? secret : undefined;
     };
-    const origins = all.flatMap(([name, list]) => {
+    const origins = entries.flatMap(([name, list]) => {
       const secret = boundBy(name);
       return secret === undefined ? [] : [[secret, originsOf(secret, list)] as const];
     });
     return new Secrets(
-      all.filter(([name]) => boundBy(name) === undefined),
+      entries.filter(([name]) => boundBy(name) === undefined),
       new Map(origins),
     );
   }

@@ -135,12 +135,12 @@ export class Specs {
   }
 
   #nothing(errors: readonly string[], output: string): ToolError {
-    const said = clip(this.#plain(errors.join("\n") || output), 2_000);
-    if (/No tests found/i.test(said) || said === "")
+    const message = clip(this.#plain(errors.join("\n") || output), 2_000);
+    if (/No tests found/i.test(message) || message === "")
       return new ToolError("not_found", "No test of the project matches this selection.", {
         hint: "Call pw_list_specs without arguments to see all tests.",
       });
-    return failure("project", `The project's tests cannot be loaded:\n${said}`);
+    return failure("project", `The project's tests cannot be loaded:\n${message}`);
   }
 
   /** Copies attachments of failed tests into the run's folder, so that they can be viewed by run and name. */

@@ -150,26 +150,26 @@ export class RunStore {
 
   /** What a run has kept so far; nothing if it has no folder. */
   async kept({ id }: Pick<RunFolder, "id">): Promise<Artifact[]> {
-    const found: Artifact[] = [];
+    const artifacts: Artifact[] = [];
     for (const entry of await entriesOf(join(this.folder, id))) {
       if (!entry.isFile() || !NAME.test(entry.name)) continue;
       const path = join(this.folder, id, entry.name);
       const { size } = await lstat(path);
       const { name } = entry;
       const uri = this.#links === "file" ? pathToFileURL(path).href : `pw://runs/${id}/${name}`;
-      found.push({ name, path, bytes: size, mimeType: mimeOf(name), uri });
+      artifacts.push({ name, path, bytes: size, mimeType: mimeOf(name), uri });
     }
-    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
+    return artifacts.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** @throws ToolError `not_found` for an unknown artifact, with the existing ones. */
   async artifact(id: string, name: string): Promise<Artifact> {
-    const all = await this.artifacts(id);
-    const found = all.find((one) => one.name === name);
-    if (found !== undefined) return found;
-    const shown = JSON.stringify(name.slice(0, 80));
-    throw new ToolError("not_found", `The run ${id} has no artifact ${shown}.`, {
-      hint: `It has ${all.map((one) => one.name).join(", ") || "none"}.`,
+    const artifacts = await this.artifacts(id);
+    const artifact = artifacts.find((one) => one.name === name);
+    if (artifact !== undefined) return artifact;
+    const quotedName = JSON.stringify(name.slice(0, 80));
+    throw new ToolError("not_found", `The run ${id} has no artifact ${quotedName}.`, {
+      hint: `It has ${artifacts.map((one) => one.name).join(", ") || "none"}.`,
     });
   }
 

@@ -39,13 +39,13 @@ export async function viewArtifact(
     );
   }
   const text = (await runs.read(artifact, MAX_TEXT_BYTES)).toString("utf8");
-  const shown = clip(text.slice(offset), budget - 500);
-  const end = offset + shown.length;
+  const excerpt = clip(text.slice(offset), budget - 500);
+  const end = offset + excerpt.length;
   const rest =
     end < text.length
       ? `\n[characters ${offset} to ${end} of ${text.length}; continue with offset ${end}]`
       : "";
-  return { text: `${shown}${rest}` };
+  return { text: `${excerpt}${rest}` };
 }
 
 /** Hosts scale down or refuse pictures larger than about this many pixels each way. */
