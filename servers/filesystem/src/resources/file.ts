@@ -26,7 +26,7 @@ export default resource({
   },
   async list(files, _cursor, call) {
     const newest = await newestFiles(files, call.signal);
-    const found = newest.flatMap(({ path, size, time }) => {
+    const listings = newest.flatMap(({ path, size, time }) => {
       const query = resourceQuery(path, size);
       if (query === undefined) return [];
       const lastModified = new Date(time).toISOString();
@@ -41,12 +41,12 @@ export default resource({
         annotations: { lastModified },
       };
     });
-    return { resources: found };
+    return { resources: listings };
   },
   complete: {
     async path(value, files) {
-      const found = await completePath(files, absolute(value));
-      return found.map((path) => path.replace(/^\//, ""));
+      const completion = await completePath(files, absolute(value));
+      return completion.map((path) => path.replace(/^\//, ""));
     },
   },
   watch: ({ path }, files, changed) => files.watchers.watch(absolute(path), changed),

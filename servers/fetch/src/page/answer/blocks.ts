@@ -21,10 +21,7 @@ type Block =
 const MAX_IMAGE_BYTES = 1_000_000;
 const SHOWN_IMAGES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/**
- * The blocks of an answer: "Contents of …" with the piece, then our line in a separate block, which a page cannot
- * imitate.
- */
+/** The blocks of a page's answer: its piece under the official server's first line, its metadata, or its file. */
 export function contentOf(result: FetchResult | Failure): Block[] {
   switch (result.kind) {
     case "failed":

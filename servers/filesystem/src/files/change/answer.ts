@@ -59,8 +59,8 @@ export function deletionText(deletions: readonly Deletion[]): string {
     return entriesOf(first.content) === 0
       ? "an empty directory"
       : `a directory with ${describe(first.content)}`;
-  const count = (type: Deletion["type"]) => deletions.filter((one) => one.type === type).length;
-  const bytes = deletions.reduce((sum, one) => sum + one.bytes, 0);
+  const count = (type: Deletion["type"]) => deletions.filter((item) => item.type === type).length;
+  const bytes = deletions.reduce((sum, deletion) => sum + deletion.bytes, 0);
   const [files, directories, links] = [count("file"), count("directory"), count("link")];
   return describe({ files, directories, links, others: 0, bytes });
 }
@@ -89,11 +89,11 @@ export function planAnswer(
   }
   const lines = foldedLines(files);
   const chars = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
-  const shown = lines.slice(
+  const visible = lines.slice(
     0,
     fitting(lines, chars, ({ length }) => length + 1),
   );
-  const more = lines.length - shown.length;
+  const more = lines.length - visible.length;
   const verb = done === undefined ? `Would ${subject.action}` : isMove ? "Moved" : "Copied";
   const areFiles = files.every(({ stat }) => !stat.isDirectory());
   const [one, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
@@ -109,7 +109,7 @@ export function planAnswer(
     ...(done === undefined ? ["Nothing was changed."] : receiptText(done.receipt)),
   ];
   const rest = more > 0 ? [`… and ${counted(more, "more line")}`] : [];
-  return [...shown, ...rest, `[${facts.join(" ")}]`].join("\n");
+  return [...visible, ...rest, `[${facts.join(" ")}]`].join("\n");
 }
 
 /** `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"`, below what that is relative to. */

@@ -56,7 +56,7 @@ export async function matches(
     hides: () => false,
     hidesContents: (path: string) => path.split("/").length >= depth,
   };
-  const found: Match[] = [];
+  const results: Match[] = [];
   await withDirectory(guard, base, (root) =>
     walk(guard, root, { signal, exclude }, ({ path, name, type, parent }) => {
       const isWanted = directoriesOnly ? type === "directory" : type === "file" || type === "link";
@@ -64,16 +64,16 @@ export async function matches(
       if (captures === undefined) return undefined;
       const stat = lstatSync(parent.entry(name), { throwIfNoEntry: false });
       if (stat === undefined) return undefined;
-      found.push({ path: join(root.path, path), name, captures, modified: stat.mtime });
-      return found.length > max ? "stop" : undefined;
+      results.push({ path: join(root.path, path), name, captures, modified: stat.mtime });
+      return results.length > max ? "stop" : undefined;
     }),
   );
-  if (found.length > max)
+  if (results.length > max)
     throw failure("too_many_files", `More than ${grouped(max)} files match ${named(source)}.`, {
       hint: "Use a narrower pattern, or several calls.",
     });
-  if (found.length === 0) throw noMatch(source, directoriesOnly);
-  return found;
+  if (results.length === 0) throw noMatch(source, directoriesOnly);
+  return results;
 }
 
 function noMatch(source: string, directoriesOnly: boolean) {
@@ -93,11 +93,11 @@ export async function matchedPairs(
   { source, destination, signal }: PairRequest,
   max: number,
 ): Promise<Pair[] | undefined> {
-  const found = await matches(files, source, { max, signal });
-  if (found === undefined) return undefined;
+  const entries = await matches(files, source, { max, signal });
+  if (entries === undefined) return undefined;
   const isInto = await isDirectory(files, destination);
   const template = isInto ? `${destination}/$0` : destination;
-  const pairs = found.map(({ path, ...values }, index) => {
+  const pairs = entries.map(({ path, ...values }, index) => {
     return { from: path, to: filled(template, { ...values, index }) };
   });
   if (pairs.length > 1 && pairs.every(({ to }) => to === pairs[0]?.to)) {

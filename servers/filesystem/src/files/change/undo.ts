@@ -46,7 +46,7 @@ export async function undo(
 }
 
 async function undoSteps(files: Files, change: Change, options: UndoOptions) {
-  const { ready, blocked } = await checked(files, change, options.signal);
+  const { ready, blocked } = await checkedChange(files, change, options.signal);
   const isOne = change.steps.filter((step) => !isMadeDirectory(step)).length === 1;
   const steps = ready.flatMap((reversal) => reversal.steps);
   // Created directories alone do not start an undo: they remain while something is in them.
@@ -74,7 +74,7 @@ interface Blocked {
 }
 
 /** Finds out which steps of a change can be undone, the last one first. */
-async function checked(files: Files, change: Change, signal: AbortSignal | undefined) {
+async function checkedChange(files: Files, change: Change, signal: AbortSignal | undefined) {
   const settled = new Set<string>();
   const ready: Reversal[] = [];
   const blocked: Blocked[] = [];

@@ -77,11 +77,11 @@ function cutHunk(hunk: Hunk, maxChars: number): Hunk {
 
 /** How many lines of `after` are not in `before`. */
 function news(before: string, after: string): number {
-  const known = new Map<string, number>();
-  for (const line of before.split("\n")) known.set(line, (known.get(line) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const line of before.split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1);
   return after.split("\n").filter((line) => {
-    const left = known.get(line) ?? 0;
-    known.set(line, left - 1);
+    const left = counts.get(line) ?? 0;
+    counts.set(line, left - 1);
     return left <= 0;
   }).length;
 }

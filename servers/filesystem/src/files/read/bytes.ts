@@ -26,10 +26,8 @@ export async function readAt(
   let filled = 0;
   while (filled < buffer.length) {
     const part = [buffer, filled, buffer.length - filled, position + filled] as const;
-    const isSmall = length <= SYNC_BYTES;
-    const bytesRead = isSmall
-      ? readSync(handle.fd, ...part)
-      : (await handle.read(...part)).bytesRead;
+    const bytesRead =
+      length <= SYNC_BYTES ? readSync(handle.fd, ...part) : (await handle.read(...part)).bytesRead;
     if (bytesRead === 0) break;
     filled += bytesRead;
   }

@@ -16,7 +16,7 @@ export function factsLine(part: TextPart): string {
     : [`${encoding}${bom ? " with byte order mark" : ""}`, ending];
   const file = [sized(size), ...form, ...(hash === undefined ? [] : [`hash ${hash}`])];
   const facts = [
-    shown(part),
+    rangeText(part),
     continuation(part),
     ends && text !== "" && !/[\r\n]$/.test(text) ? "No newline at the end of the file." : "",
     damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
@@ -28,7 +28,7 @@ export function factsLine(part: TextPart): string {
   return `[${facts.filter((fact) => fact !== "").join(" ")}]`;
 }
 
-function shown({ startLine, lines, totalLines, isCut, next }: TextPart): string {
+function rangeText({ startLine, lines, totalLines, isCut, next }: TextPart): string {
   if (lines === 0) return "The file is empty.";
   const of = totalLines === undefined ? "" : ` of ${grouped(totalLines)}`;
   if (isCut)

@@ -18,8 +18,8 @@ const MAX_SVG_BYTES = 60_000;
  *
  * @throws ToolError `invalid` for text, and what `PathGuard.openFile` throws.
  */
-export async function readMedia({ guard }: Pick<Files, "guard">, given: string) {
-  return withFile(guard, given, async (file) => {
+export async function readMedia({ guard }: Pick<Files, "guard">, pathText: string) {
+  return withFile(guard, pathText, async (file) => {
     const { mime, text } = await typeOf(file);
     const { path } = file;
     const { size } = file.stat;

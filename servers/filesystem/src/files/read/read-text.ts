@@ -169,29 +169,29 @@ async function lastLines(
   { lineNumbers, maxChars }: ReadTextOptions,
 ): Promise<Part> {
   const window = await lines.last(maxChars);
-  const all = lines.split(window.text).slice(-tail);
-  const isAll = window.begins || all.length === tail;
-  const kept: string[] = [];
+  const candidates = lines.split(window.text).slice(-tail);
+  const isAll = window.begins || candidates.length === tail;
+  const lastFit: string[] = [];
   let left = maxChars;
-  for (const line of all.toReversed()) {
-    const shown = lineNumbers === true ? `${(total ?? 0) - kept.length}\t${line}` : line;
-    left -= shown.length;
+  for (const line of candidates.toReversed()) {
+    const numbered = lineNumbers === true ? `${(total ?? 0) - lastFit.length}\t${line}` : line;
+    left -= numbered.length;
     if (left < 0) break;
-    kept.unshift(shown);
+    lastFit.unshift(numbered);
   }
-  const last = all.at(-1) ?? "";
-  const isCut = kept.length === 0 && last !== "";
-  if (isCut) kept.push(last.slice(-maxChars).replace(/^[\udc00-\udfff]/, ""));
-  const isFirst = window.begins && all.length === kept.length && all.length < tail;
+  const last = candidates.at(-1) ?? "";
+  const isCut = lastFit.length === 0 && last !== "";
+  if (isCut) lastFit.push(last.slice(-maxChars).replace(/^[\udc00-\udfff]/, ""));
+  const isFirst = window.begins && candidates.length === lastFit.length && candidates.length < tail;
   return {
-    text: kept.join(""),
-    startLine: total === undefined ? (isFirst ? 1 : undefined) : total - kept.length + 1,
-    lines: kept.length,
+    text: lastFit.join(""),
+    startLine: total === undefined ? (isFirst ? 1 : undefined) : total - lastFit.length + 1,
+    lines: lastFit.length,
     totalLines: total,
     ends: true,
     next: undefined,
     isCut,
-    leftOut: (isAll ? all.length : tail) - kept.length,
+    leftOut: (isAll ? candidates.length : tail) - lastFit.length,
   };
 }
 

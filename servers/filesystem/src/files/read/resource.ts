@@ -88,7 +88,7 @@ export async function completePath({ guard }: Files, typed: string): Promise<str
   if (above.length > 0) return above.slice(0, MAX_SUGGESTIONS);
   const folder = posix.dirname(`${typed}x`);
   const start = typed.slice(typed.lastIndexOf("/") + 1);
-  const found = await withDirectory(guard, folder, async (directory) => {
+  const content = await withDirectory(guard, folder, async (directory) => {
     const entries = await readdir(directory.entry(""), { withFileTypes: true });
     return entries
       .filter((entry) => entry.name.startsWith(start))
@@ -97,5 +97,5 @@ export async function completePath({ guard }: Files, typed: string): Promise<str
       .slice(0, MAX_SUGGESTIONS);
   }).catch(orRefused);
   // No suggestions outside the allowed directories, or if it is not a directory.
-  return found ?? [];
+  return content ?? [];
 }

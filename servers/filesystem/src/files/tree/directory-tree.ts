@@ -95,24 +95,24 @@ export async function drawTree(
     function read(path: string, depth: number, outer: IgnoreRules | undefined): Branch {
       const branch = { path, depth, ignore: outer, entries: [], shown: 0, branches: new Map() };
       // Opened from the root, component by component, so that no swapped link leads outside.
-      const opened: WalkedDirectory[] = [];
+      const directories: WalkedDirectory[] = [];
       try {
         let at = root;
         for (const name of path === "" ? [] : path.split("/")) {
           const child = at.child(name);
           if (child === "unreadable") unreadable += 1;
           if (typeof child === "string") return branch;
-          opened.push(child);
+          directories.push(child);
           at = child;
         }
-        const all = at.entries();
-        if (all === undefined) {
+        const listing = at.entries();
+        if (listing === undefined) {
           unreadable += 1;
           return branch;
         }
         const prefix = path === "" ? "" : `${path}/`;
-        const ignore = outer?.enter(at, all, prefix);
-        const entries = all.filter(({ name, type }) => {
+        const ignore = outer?.enter(at, listing, prefix);
+        const entries = listing.filter(({ name, type }) => {
           const isDirectory = type === "directory";
           const isHidden = name === ".git" || ignore?.hides(prefix + name, isDirectory) === true;
           if (isHidden) hidden += 1;
@@ -120,7 +120,7 @@ export async function drawTree(
         });
         return { ...branch, ignore, entries };
       } finally {
-        for (const one of opened) one.close();
+        for (const directory of directories) directory.close();
       }
     }
 

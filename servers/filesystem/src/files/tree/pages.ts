@@ -55,10 +55,10 @@ export function keyedPage(
      * @param resume where a search that ran out of time continues
      */
     cut(lines: readonly string[], budget: number, resume?: string) {
-      const all = top.take();
+      const keyed = top.take();
       const shown = lines.slice(0, fitting(lines, budget - FRAME));
-      const last = all[shown.length - 1];
-      if (last !== undefined && all.length > shown.length)
+      const last = keyed[shown.length - 1];
+      if (last !== undefined && keyed.length > shown.length)
         return { shown, more: [continued(last)] };
       return { shown, more: resume === undefined ? [] : [continued({ key: 0, path: resume })] };
     },

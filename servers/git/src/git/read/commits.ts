@@ -61,14 +61,12 @@ export function commitPrinter({ location }: Repository) {
   const packed = statSync(join(location.commonDir, "packed-refs"), { throwIfNoEntry: false });
   const hasMany = (packed?.size ?? 0) > MAX_REFS_BYTES;
   const visibleRefs = hasMany ? ["HEAD", "refs/heads", "refs/remotes"] : [];
+  const decorate = visibleRefs.map((name) => `--decorate-refs=${name}`);
   return {
     note: hasMany ? TAGS_LEFT_OUT : undefined,
     /** How many NUL-terminated fields a commit has, with the mark, and what ends it. */
     fields: FIELDS.length + 2,
-    args: [
-      ...[...LOG_PLAIN, ...visibleRefs.map((name) => `--decorate-refs=${name}`)],
-      `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
-    ],
+    args: [...LOG_PLAIN, ...decorate, `--format=${[mark, ...FIELDS].join("%x00")}%x00`],
     parse: (output: Buffer, maxMessage = MAX_MESSAGE): Commit[] =>
       output
         .toString("utf8")

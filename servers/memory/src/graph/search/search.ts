@@ -3,11 +3,10 @@ import * as z from "zod";
 import { quoteAll } from "../read/names.ts";
 import { natural, type ShownEntity, shownEntity, shownRelation } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
-import { wordsOf } from "../text.ts";
 import type { EntityRow, ObservationRow, Within } from "../types.ts";
 import { newestFirst, type RankedEntity, type Ranking, rank } from "./rank.ts";
 import { snippet } from "./snippet.ts";
-import { type IndexedWord, lookUp, queryWords } from "./words.ts";
+import { type IndexedWord, lookUp, missingWords, queryWords } from "./words.ts";
 
 const MAX_WORDS = 32;
 /** The characters of JSON of an answer for each entity that it may show: 2,100 by default. */
@@ -188,8 +187,7 @@ function noteOf(
   indexed: readonly IndexedWord[],
   isEmpty: boolean,
 ): string | undefined {
-  const exact = new Set(indexed.flatMap(({ word, isSimilar }) => (isSimilar ? [] : word)));
-  const missing = words.filter((word) => ![word, ...wordsOf(word)].some((part) => exact.has(part)));
+  const missing = missingWords(words, indexed);
   if (missing.length === 0) return undefined;
   const similar = indexed.flatMap(({ isSimilar, terms }) => (isSimilar ? terms : []));
   const like = similar.map(({ text }) => text);

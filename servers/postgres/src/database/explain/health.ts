@@ -92,7 +92,7 @@ const JUDGES = {
   },
 } satisfies Readonly<Record<string, Judge>>;
 
-export type Check = keyof typeof JUDGES;
+type Check = keyof typeof JUDGES;
 export const CHECKS = Object.keys(JUDGES) as readonly Check[];
 
 /** The query of a check, and what its rows mean. */
