@@ -26,7 +26,7 @@ const CHARACTER_BYTES = 4;
 interface Source {
   readonly size: number;
   readonly whole: Buffer | undefined;
-  /** The first bytes, at least `SAMPLE_BYTES` if there are so many. */
+  /** The first bytes: `SAMPLE_BYTES`, or all of a smaller file. */
   readonly start: Buffer;
   /** Up to `length` bytes from `position`; fewer only at the end of the file. */
   read(position: number, length: number): Promise<Buffer>;
