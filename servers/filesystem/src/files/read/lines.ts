@@ -26,7 +26,7 @@ const CHARACTER_BYTES = 4;
 interface Source {
   readonly size: number;
   readonly whole: Buffer | undefined;
-  /** The first `SAMPLE_BYTES` or more, or all if there are fewer. */
+  /** The first bytes: `SAMPLE_BYTES`, or all of a smaller file. */
   readonly start: Buffer;
   /** Up to `length` bytes from `position`; fewer only at the end of the file. */
   read(position: number, length: number): Promise<Buffer>;
