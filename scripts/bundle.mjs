@@ -91,6 +91,7 @@ const shared = {
   format: "esm",
   platform: "node",
   target: "node20.19",
+  loader: { ".sql": "text" },
   minify: true,
   // They go to THIRD_PARTY_NOTICES.
   legalComments: "external",

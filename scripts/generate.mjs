@@ -1,13 +1,11 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
 // indexes, the tables in the READMEs, docs/hosts.md and docs/size.md, server.json for the MCP Registry, manifest.json
-// and icon.png for MCP bundles, Dockerfiles. With `--check` it writes nothing, and fails if something is not current.
+// and icon.png for MCP bundles. With `--check` it writes nothing, and fails if something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundleManifest } from "./generate/bundle-manifest.mjs";
-import { dockerfile } from "./generate/dockerfile.mjs";
 import { icon } from "./generate/icon.mjs";
 import { indexFolders } from "./generate/index-files.mjs";
-import { packageManifest } from "./generate/package-manifest.mjs";
 import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
@@ -33,10 +31,8 @@ for (const name of names) {
 }
 
 for (const server of servers) {
-  await pages.put(join(server.folder, "package.json"), await packageManifest(server));
   await pages.putJson(join(server.folder, "server.json"), registryEntry(server));
   await pages.putJson(join(server.folder, "manifest.json"), bundleManifest(server));
-  await pages.put(join(server.folder, "Dockerfile"), dockerfile(server));
   await pages.put(join(server.folder, "icon.png"), icon(server.icon));
 }
 const state = { published: await isPublished() };

@@ -2,7 +2,7 @@
 import { importSource } from "../lib/sources.mjs";
 
 /** @import { Server, State } from "./surface.mjs" */
-/** @typedef {import("../../packages/refmcp/src/hosts/hosts.ts").Host} Host */
+/** @typedef {import("../../packages/refmcp/src/hosts/host.ts").Host} Host */
 /** @typedef {import("../../packages/refmcp/src/hosts/entry.ts").ServerLaunch} ServerLaunch */
 /** @typedef {{ id: string, host: Host, format: string, text: string, command: string | undefined }} ShownEntry */
 /** @typedef {Server["options"][number]} Option */
@@ -132,19 +132,6 @@ export async function hostEntries(launch) {
     return { id, host, format: host.format ?? "json", text, command };
   });
   return /** @type {[ShownEntry, ...ShownEntry[]]} */ (shown);
-}
-
-/**
- * Entries in groups that have the same text, in the order of their first.
- *
- * @type {(entries: ShownEntry[]) => [ShownEntry, ...ShownEntry[]][]}
- */
-export function withSameText(entries) {
-  const texts = new Set(entries.map(({ text }) => text));
-  return [...texts].flatMap((same) => {
-    const [first, ...others] = entries.filter(({ text }) => text === same);
-    return first === undefined ? [] : [[first, ...others]];
-  });
 }
 
 /**

@@ -1,6 +1,5 @@
 // The generated parts of all pages that people wrote.
 import { hostParts } from "./host-pages.mjs";
-import { httpParts } from "./http-page.mjs";
 import { readmeParts, rootParts } from "./readme.mjs";
 
 /**
@@ -13,7 +12,6 @@ export async function pageParts(servers, state) {
   const pages = {
     "README.md": await rootParts(servers, state),
     "docs/hosts.md": await hostParts(servers, state),
-    "docs/http.md": httpParts(servers),
   };
   for (const server of servers)
     pages[`servers/${server.name}/README.md`] = await readmeParts(server, state);

@@ -1,6 +1,5 @@
 // The generated parts of the READMEs: how to install a server, and what it offers.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { importSource } from "../lib/sources.mjs";
 import {
@@ -13,7 +12,7 @@ import {
 } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
 import { optionTable } from "./option-table.mjs";
-import { defaultTools, modelTokensOf, slimTools, thousands, tokensOf } from "./surface.mjs";
+import { defaultTools, modelTokensOf, slimTools, thousands } from "./surface.mjs";
 
 /** @import { Server, State, Tool } from "./surface.mjs" */
 
@@ -32,26 +31,7 @@ export async function readmeParts(server, state) {
     install: state.published ? await installPart(server) : await clonePart(server),
     options: optionsPart(server),
     tools: toolsPart(server),
-    resources: resourcesPart(server),
-    prompts: promptsPart(server),
-    skills: skillsPart(server),
-    ...(await safetyParts(server)),
     ...(await languageParts(server)),
-  };
-}
-
-/** The promises of a server, from the file that names the tests for each of them. @param {Server} server */
-async function safetyParts({ folder }) {
-  const file = join(folder, "test", "promises.json");
-  if (!existsSync(file)) return {};
-  /** @type {{ promises: { promise: string, text: string }[], traps: string[] }} */
-  const { promises, traps } = JSON.parse(await readFile(file, "utf8"));
-  const items = promises.map(
-    ({ promise, text }) => `- **${promise}** ${text.replace("{traps}", String(traps.length))}`,
-  );
-  return {
-    safety: items.join("\n"),
-    traps: `<details><summary>The traps</summary>\n\n${traps.join(", ")}.\n\n</details>`,
   };
 }
 
@@ -85,7 +65,7 @@ export async function rootParts(servers, state) {
 function startPart(example, state) {
   const setup = `${state.published ? "npx -y refmcp" : "node packages/refmcp/dist/bin.js"} setup ~/my-project`;
   const result =
-    "It finds the assistants on this computer, shows the entry for each one's configuration, asks, writes it, starts it, and reports the result. An assistant that reports the open project works there; the others may use the folder that you name. `--undo` removes the entries again.";
+    "It finds the assistants on this computer, shows the entry for each one's configuration, asks, writes it, and starts it. An assistant that reports the open project works there; the others may use the folder that you name. `--undo` removes the entries.";
   if (state.published) return [`${NEEDS}.`, fenced("sh", setup), result].join("\n\n");
   return [
     `${NOT_YET} the servers from a clone. ${NEEDS}, npm and git.`,
@@ -141,8 +121,7 @@ async function serversPart(servers, state) {
   const costs = ({ tools, slim }) => [
     String(tools.length),
     thousands(modelTokensOf(tools)),
-    thousands(tokensOf(tools)),
-    `${slim.length}, ${thousands(modelTokensOf(slim))}`,
+    thousands(modelTokensOf(slim)),
   ];
   const rows = [];
   for (const { server, ...shown } of offered) {
@@ -157,14 +136,7 @@ async function serversPart(servers, state) {
     slim: offered.flatMap(({ slim }) => slim),
   };
   rows.push(["all", "", ...costs(sum)]);
-  const header = [
-    "Server",
-    "What it is for",
-    "Tools",
-    "Tokens",
-    "Whole list",
-    "With `--toolsets slim`",
-  ];
+  const header = ["Server", "What it is for", "Tools", "Tokens", "With `--toolsets slim`"];
   return [
     aligned(header, rows),
     ...(state.published ? [await installList(servers, state)] : []),
@@ -247,56 +219,11 @@ function toolsPart({ tools }) {
       tool.needs === undefined ? "" : `with \`--${kebab(tool.needs)}\``,
       tool.aliases.length === 0 ? "" : `also as ${tool.aliases.map(code).join(", ")}`,
     ].filter(Boolean);
-    const required = tool.inputSchema.required ?? [];
-    const shown = Object.keys(tool.inputSchema.properties ?? {}).map((name) =>
-      required.includes(name) ? `**${name}**` : name,
-    );
     return [
       code(tool.name),
       tool.effect,
       firstSentence(tool.description) + (notes.length > 0 ? ` (${notes.join("; ")})` : ""),
-      shown.join(", "),
     ];
   });
-  return table(["Tool", "Effect", "What it does", "Arguments (**required**)"], rows);
-}
-
-/** @param {Server} server */
-function resourcesPart({ resources }) {
-  const rows = resources.map((one) => [
-    code(one.uri ?? ""),
-    one.description,
-    one.subscribable ? "yes" : "",
-  ]);
-  return table(["Resource", "What it is", "Subscribable"], rows);
-}
-
-/** @param {Server} server */
-function promptsPart({ prompts }) {
-  const rows = prompts.map((one) => [
-    code(one.name),
-    one.description,
-    (one.arguments ?? []).map(({ name, required }) => (required ? `**${name}**` : name)).join(", "),
-  ]);
-  return table(["Prompt", "Purpose", "Arguments (**required**)"], rows);
-}
-
-/** The name and description of each skill: one line each in the frontmatter of its SKILL.md. @param {string} folder */
-function skillsIn(folder) {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).map((name) => {
-    const text = readFileSync(join(folder, name, "SKILL.md"), "utf8");
-    return { name, description: /^description: (.+)$/m.exec(text)?.[1] ?? "" };
-  });
-}
-
-/** @param {Server} server */
-function skillsPart({ packageName, folder }) {
-  return [
-    `Instructions for whole tasks ([Agent Skills](https://agentskills.io)), for hosts that load skills: copy a folder of ${code(`node_modules/${packageName}/skills`)} to where your host keeps skills, for example ${code(".claude/skills")}.`,
-    table(
-      ["Skill", "What it is for"],
-      skillsIn(join(folder, "skills")).map(({ name, description }) => [code(name), description]),
-    ),
-  ].join("\n\n");
+  return table(["Tool", "Effect", "What it does"], rows);
 }

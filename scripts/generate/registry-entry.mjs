@@ -1,5 +1,6 @@
 // server.json, the entry of a server in the MCP Registry (schema 2025-12-11,
 // https://github.com/modelcontextprotocol/registry, docs/reference/server-json).
+import { formOf } from "./bundle-manifest.mjs";
 import { needsDirectory } from "./launch.mjs";
 import { shortened } from "./markdown.mjs";
 
@@ -19,11 +20,8 @@ const MAX_DESCRIPTION_CHARS = 100;
 export function registryEntry(server) {
   const { name, title, description, version, packageName, manifest, options } = server;
   const positional = options.find((option) => option.positional);
-  // Options for HTTP do not apply: the client starts the server and connects over stdio.
-  const variables = options.filter(
-    ({ key, variables, heading }) =>
-      variables.length > 0 && heading !== "HTTP" && key !== positional?.key,
-  );
+  // The options that a person needs: those of the form in manifest.json.
+  const variables = formOf(server).filter(({ key }) => key !== positional?.key);
   return {
     $schema: SCHEMA,
     name: manifest.mcpName,

@@ -18,7 +18,7 @@
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [optionalDependencies]
  * @property {Record<string, string>} [peerDependencies]
- * @property {{ exampleArguments?: string[], container?: { packages?: string[], env?: Record<string, string> } }} [refmcp]
+ * @property {{ exampleArguments?: string[] }} [refmcp]
  */
 /** @typedef {Described & { folder: string, manifest: Manifest }} Server what `--describe` prints, with the package's manifest */
 /** @typedef {{ published: boolean }} State whether npm has the packages */

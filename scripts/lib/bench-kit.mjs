@@ -140,6 +140,15 @@ export class RawClient {
     return result;
   }
 
+  /** Calls a tool `total` times, `lanes` at a time. @type {(total: number, name: string, args?: object, lanes?: number) => Promise<unknown>} */
+  inLanes(total, name, args = {}, lanes = 64) {
+    let sent = 0;
+    const lane = async () => {
+      while (sent++ < total) await this.call(name, args);
+    };
+    return Promise.all(Array.from({ length: lanes }, lane));
+  }
+
   /** Resident memory now and at its peak, in MB; undefined off Linux. */
   async memory() {
     const status = await readFile(`/proc/${this.child.pid}/status`, "utf8").catch(() => "");

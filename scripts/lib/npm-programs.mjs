@@ -98,12 +98,12 @@ export async function nodeOf(major) {
  * an install script, which newer versions of npm don't run.
  *
  * @param {number} major one of `NODES`
+ * @param {string | undefined} version another one than in `NODES`
  * @returns {Promise<{ program: string, folder: string }>} the program, and the folder that has its headers too
  */
-export async function nodeProgram(major) {
+export async function nodeProgram(major, version = NODES[major]) {
   // The shorter name belongs to another package.
   const name = `${PLATFORM === "darwin-arm64" ? "node-bin" : "node"}-${PLATFORM}`;
-  const version = NODES[major];
   if (version === undefined)
     throw new Error(
       `Node.js ${major} is not among those for ${PLATFORM}: ${Object.keys(NODES).join(", ")}.`,

@@ -16,6 +16,7 @@ export async function importSource(file) {
     write: false,
     format: "esm",
     platform: "node",
+    loader: { ".sql": "text" },
   });
   const text = Buffer.from(outputFiles[0]?.contents ?? []).toString("base64");
   return import(`data:text/javascript;base64,${text}`);

@@ -1,11 +1,32 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { git } from "../../servers/git/test/fixture.ts";
 import { serverBin } from "../servers.ts";
-import { shopRepository } from "./data/repository.ts";
 import { connectApps, useViews } from "./host.ts";
+
+/** 30 files before and after a change: 25 stores, and one that is renamed, deleted, created, binary or short. */
+function filesOf(isNew: boolean): Record<string, string | Buffer> {
+  const store = (name: string, missing: string) =>
+    Array.from({ length: 50 }, (_, line) =>
+      line === 25
+        ? missing
+        : `  // What the store of ${name} does in line ${line}, in some words.\n`,
+    ).join("");
+  const stores = Array.from({ length: 25 }, (_, at) => [
+    `src/stores/store-${at}.ts`,
+    store(`${at}`, isNew ? `  throw new NotFound(${at});\n` : "  return undefined;\n"),
+  ]);
+  return {
+    ...Object.fromEntries(stores),
+    [isNew ? "src/http/server.ts" : "src/server.ts"]: store("sessions", "  listen(8080);\n"),
+    ...(isNew ? { "migrations/1.sql": "CREATE INDEX a;\n" } : { "src/legacy.js": "old();\n" }),
+    "assets/logo.png": Buffer.from([0x89, 0x50, 0x4e, 0x47, 0, isNew ? 2 : 1, 0, 0]),
+    "package.json": `{\n  "version": "${isNew ? "2.0.0" : "1.9.3"}",\n  "type": "module"\n}\n`,
+  };
+}
 
 describe("a diff of 30 files", () => {
   const show = useViews();
@@ -13,7 +34,19 @@ describe("a diff of 30 files", () => {
   let client: Client;
   beforeAll(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-apps-diff-")));
-    shopRepository(folder);
+    git(folder, "init", "--quiet", "--initial-branch=main");
+    git(folder, "config", "user.name", "Ada");
+    git(folder, "config", "user.email", "ada@example.org");
+    for (const isNew of [false, true]) {
+      for (const name of ["src", "assets"])
+        rmSync(join(folder, name), { recursive: true, force: true });
+      for (const [path, content] of Object.entries(filesOf(isNew))) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        writeFileSync(join(folder, path), content);
+      }
+      git(folder, "add", "--all");
+      git(folder, "commit", "--quiet", "--message=Shop");
+    }
     client = await connectApps(serverBin("git"), [folder]);
   });
   afterAll(async () => {
@@ -43,20 +76,19 @@ describe("a diff of 30 files", () => {
       await expect.poll(() => pending.count()).toBeLessThan(left);
     }
     expect(await view.getByRole("status").textContent()).toBe(
-      "30 files changed, 118 insertions, 56 deletions, 1 binary",
+      "30 files changed, 27 insertions, 27 deletions, 1 binary",
     );
     expect(await list.count()).toBe(30);
     const entry = async (name: string) => list.filter({ hasText: name }).textContent();
-    expect(await entry("src/stores/order-store.ts")).toMatch(/\+5−4$/);
+    expect(await entry("src/stores/store-3.ts")).toMatch(/\+1−1$/);
     expect(await entry("src/server.ts → src/http/server.ts")).not.toBeNull();
-    expect(await entry("migrations/004_orders.sql")).toMatch(/\+3$/);
+    expect(await entry("migrations/1.sql")).toMatch(/\+1$/);
     const boxes = view.locator("details.file");
     expect(await boxes.count()).toBe(30);
     expect(await boxes.filter({ hasText: "src/legacy.js" }).textContent()).toContain("deleted");
     expect(await boxes.filter({ hasText: "assets/logo.png" }).textContent()).toContain("binary");
-    await list.getByRole("button", { name: "tests/test_reviews.py" }).click();
-    const reviews = boxes.filter({ hasText: "def test_review_is_found" });
-    await reviews.locator("mark").first().waitFor();
+    await list.getByRole("button", { name: "package.json" }).click();
+    await boxes.filter({ hasText: '"version"' }).locator("mark").first().waitFor();
     await page.close();
   });
 

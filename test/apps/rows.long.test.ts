@@ -1,3 +1,1 @@
-import { POSTGRES, testRows } from "./rows.ts";
-
-testRows([POSTGRES]);
+import "./rows.test.ts";

@@ -73,11 +73,11 @@ async function calls(report, folder) {
           const client = new RawClient([process.execPath, program]);
           await client.initialize();
           const started = await mainThreadTime(client.child.pid);
-          await inLanes(client, FIRST);
+          await client.inLanes(FIRST, "echo", { text: "ok" });
           const early = await mainThreadTime(client.child.pid);
-          await inLanes(client, WARM_UP);
+          await client.inLanes(WARM_UP, "echo", { text: "ok" });
           const before = await mainThreadTime(client.child.pid);
-          await inLanes(client, MEASURED);
+          await client.inLanes(MEASURED, "echo", { text: "ok" });
           const after = await mainThreadTime(client.child.pid);
           await client.close();
           cost[name]?.first.push(((early - started) * 1000) / FIRST);
@@ -115,18 +115,6 @@ async function calls(report, folder) {
   });
 }
 
-/** @param {RawClient} client @param {number} total */
-function inLanes(client, total) {
-  let sent = 0;
-  const lane = async () => {
-    while (sent < total) {
-      sent += 1;
-      await client.call("echo", { text: "ok" });
-    }
-  };
-  return Promise.all(Array.from({ length: 64 }, lane));
-}
-
 /** @param {Report} report @param {string} folder */
 async function hundred(report, folder) {
   const file = join(folder, "small.txt");
@@ -146,8 +134,7 @@ async function hundred(report, folder) {
         async () => {
           const client = new RawClient([process.execPath, program, folder]);
           await client.initialize();
-          for (let index = 0; index < 100; index++)
-            await client.call("read_text_file", { path: file });
+          await client.inLanes(100, "read_text_file", { path: file }, 1);
           spent[name] = [...(spent[name] ?? []), await client.cpu()];
           await client.close();
         },

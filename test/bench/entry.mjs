@@ -101,16 +101,7 @@ async function calls(report, folder) {
     const client = new RawClient([...argv, folder]);
     await client.initialize();
     /** @param {number} total */
-    const call = (total) => {
-      let sent = 0;
-      const lane = async () => {
-        while (sent < total) {
-          sent += 1;
-          await client.call("read_text_file", { path: file });
-        }
-      };
-      return Promise.all(Array.from({ length: lanes }, lane));
-    };
+    const call = (total) => client.inLanes(total, "read_text_file", { path: file }, lanes);
     await call(WARM_UP);
     const before = await allTime(client.child.pid);
     await call(MEASURED);
@@ -154,7 +145,13 @@ async function pings(report, folder) {
     }),
   );
   await writeFile(file, `${lines.join("\n")}\n`);
-  const client = new RawClient([...ENTRY, folder, "--memory.file", join(folder, "memory.db")]);
+  const client = new RawClient([
+    ...ENTRY,
+    folder,
+    "--memory.file",
+    join(folder, "memory.db"),
+    "--memory.toolsets=all",
+  ]);
   await client.initialize();
   await client.call("search_nodes", { query: "x" });
   let isDone = false;

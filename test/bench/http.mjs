@@ -1,18 +1,18 @@
-// Streamable HTTP under load: calls per second, 1,000 requests at once, 200 sessions, clients that vanish or do not read.
-import { setMaxListeners } from "node:events";
+// What a call over Streamable HTTP costs, in a session and stateless, next to a bare loop and to the official server. That
+// thousands of requests, sessions and bad clients are served is in core's load.long.test.ts.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { figure, inTurn, median, peers, ratio } from "../../scripts/lib/bench-kit.mjs";
 import { ROOT } from "../../scripts/lib/setup.mjs";
-import { HttpClient, Listening, stubborn, withServer } from "./lib/http-kit.mjs";
+import { HttpClient, Listening, withServer } from "./lib/http-kit.mjs";
 
 /** @typedef {import("../../scripts/lib/bench-kit.mjs").Report} Report */
 /** @typedef {"bare loop" | "official everything" | "ours"} Name */
 /** @typedef {Record<Name, (port: number) => Promise<Listening>>} Start */
 /** @typedef {(id: number) => [message: object, headers: Record<string, string>]} Call */
 
-export const title = "Streamable HTTP under load";
+export const title = "a call over Streamable HTTP";
 
 const OFFICIAL = { "@modelcontextprotocol/server-everything": "2026.8.31" };
 
@@ -47,9 +47,6 @@ export async function bench({ report }) {
       ours: (port) => Listening.start([filesystem, folder, "--http", String(port)], port),
     };
     await throughput(report, start);
-    await atOnce(report, start);
-    await sessions(report, start);
-    await badClients(report, start);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -189,144 +186,7 @@ async function throughput(report, start) {
       ratio((costs[label] ?? Number.NaN) / (costs["bare loop"] ?? Number.NaN)),
     ]),
     notes: [
-      "Goal: a stateless call costs at most 3x the bare loop. A session's answers are JSON, unless something is sent before them. The client and other work share the machine's cores, so processor time is the steadier figure.",
-    ],
-  });
-}
-
-/** @param {Report} report @param {Start} start */
-async function atOnce(report, start) {
-  /** @type {string[][]} */
-  const rows = [];
-  for (const [label, [name, era]] of Object.entries(CASES)) {
-    await withServer(start[name], async (server) => {
-      const client = new HttpClient(server.port, 1_000);
-      const call = await callerOn(client, name, era);
-      const idle = await server.memory();
-      const started = performance.now();
-      const taken = await Promise.all(
-        Array.from({ length: 1_000 }, async (_, index) => {
-          const answer = await client
-            .post(...call(index + 1))
-            .catch(() => ({ status: 0, text: "" }));
-          return isAnswer(answer, index + 1) ? performance.now() - started : undefined;
-        }),
-      );
-      const good = taken.filter((ms) => ms !== undefined).sort((a, b) => a - b);
-      const peak = await server.memory();
-      client.close();
-      rows.push([
-        label,
-        `${good.length}`,
-        figure(median(good)),
-        figure(good[Math.floor(good.length * 0.99)]),
-        figure(idle.now),
-        figure(peak.peak),
-      ]);
-    });
-  }
-  report({
-    title: "1,000 concurrent requests, each on its own connection",
-    columns: ["", "answered", "median ms", "99 % within ms", "MB before", "MB at the peak"],
-    rows,
-    notes: ["1,000 requests wait for one process, so the last takes as long as all of them."],
-  });
-}
-
-/** @param {Report} report @param {Start} start */
-async function sessions(report, start) {
-  /** @type {string[][]} */
-  const rows = [];
-  for (const name of /** @type {const} */ (["official everything", "ours"])) {
-    await withServer(start[name], async (server) => {
-      const client = new HttpClient(server.port, 64);
-      /** @param {number} count */
-      const open = async (count) =>
-        Promise.all(Array.from({ length: count }, () => openSession(client)));
-      await open(20);
-      const before = await server.memory();
-      const opened = await open(200);
-      const after = await server.memory();
-      let good = 0;
-      for (let round = 1; round <= 10; round++) {
-        await Promise.all(
-          opened.map(async (session) => {
-            const answer = await client.post(...caller(name, "legacy", session)(round));
-            if (isAnswer(answer, round)) good += 1;
-          }),
-        );
-      }
-      const worked = await server.memory();
-      client.close();
-      rows.push([
-        name,
-        `${good} of 2,000`,
-        figure(((after.now - before.now) * 1000) / 200),
-        figure(((worked.now - before.now) * 1000) / 200),
-        figure(worked.peak),
-      ]);
-    });
-  }
-  report({
-    title: "200 sessions, ten calls each on the same ids",
-    columns: ["", "answered", "kB a session", "kB a session after its calls", "MB at the peak"],
-    rows,
-  });
-}
-
-/** @param {Report} report @param {Start} start */
-async function badClients(report, start) {
-  /** @type {string[][]} */
-  const rows = [];
-  for (const [label, [name, era]] of Object.entries(CASES).slice(1)) {
-    await withServer(start[name], async (server) => {
-      const client = new HttpClient(server.port, 200);
-      const call = await callerOn(client, name, era);
-      for (let id = 1; id <= 200; id++) await client.post(...call(id));
-      const before = await server.memory();
-      for (let round = 0; round < 10; round++) {
-        const vanish = new AbortController();
-        setMaxListeners(0, vanish.signal);
-        const sent = Array.from({ length: 200 }, (_, index) =>
-          client.post(...call(1_000 + round * 200 + index), vanish.signal).catch(() => undefined),
-        );
-        setTimeout(() => vanish.abort(), 5);
-        await Promise.all(sent);
-      }
-      const vanished = await server.memory();
-      const sockets = await stubborn(server.port, call, 100);
-      const ids = Array.from({ length: 100 }, (_, index) => 100_000 + index);
-      const started = performance.now();
-      const served = await Promise.all(
-        ids.map(async (id) => isAnswer(await client.post(...call(id)), id)),
-      );
-      const took = performance.now() - started;
-      const slow = await server.memory();
-      for (const socket of sockets) socket.destroy();
-      client.close();
-      rows.push([
-        label,
-        figure(before.now),
-        figure(vanished.now),
-        figure(slow.peak),
-        `${served.filter(Boolean).length} of 100`,
-        figure(took),
-      ]);
-    });
-  }
-  report({
-    title: "2,000 clients that vanish, then 100 that send 500 calls each and read nothing",
-    columns: [
-      "",
-      "MB before",
-      "MB after the vanished",
-      "MB at the peak",
-      "other answers during it",
-      "ms they took",
-    ],
-    rows,
-    notes: [
-      "The 100 others wait behind the 50,000 calls of those who do not read; what counts is that all of them are answered, and what memory it takes.",
+      "Goal: a stateless call costs at most 1.7x the bare loop. A session's answers are JSON, unless something is sent before them. The client and other work share the machine's cores, so processor time is the steadier figure.",
     ],
   });
 }

@@ -12,7 +12,7 @@ export interface ForeignClient {
   readonly driver: string;
   readonly argument: string;
   /** The Node.js version that it needs, if it doesn't run on Node.js 20. */
-  readonly node?: 22 | 26;
+  readonly node?: 22;
   readonly ways: readonly Way[];
   /** How the caller gets a tool's error: as a result, like in the protocol, or as an exception. */
   readonly error: "a result" | "an exception";
@@ -74,8 +74,7 @@ export const SDKS: readonly ForeignClient[] = [
 ];
 
 /**
- * Each in the newest version that runs on Node.js 20 and, if that is not the newest of all, in that one too (2026-11-22).
- * mcp-use 2 is missing: it gets its client from @mcp-use/client, which npm didn't have.
+ * Each in its newest version (2026-11-22).
  */
 export const CLIENTS: readonly ForeignClient[] = [
   ...SDKS,
@@ -95,13 +94,7 @@ export const CLIENTS: readonly ForeignClient[] = [
     driver: "langchain",
     error: "an exception",
   }),
-  // It never sends notifications/cancelled. Version 2 speaks 2026-07-28 over HTTP, where closing the response cancels.
-  client("AI SDK", {
-    package: "ai-sdk-mcp-node20",
-    driver: "ai-sdk",
-    silent: ["stdio", "HTTP"],
-    signals: true,
-  }),
+  // It never sends notifications/cancelled over stdio.
   client("AI SDK", {
     package: "@ai-sdk/mcp",
     driver: "ai-sdk",
@@ -111,10 +104,6 @@ export const CLIENTS: readonly ForeignClient[] = [
   }),
   client("OpenAI Agents", { package: "@openai/agents", driver: "openai-agents" }),
   client("Mastra", { package: "@mastra/mcp", driver: "mastra", node: 22, error: "an exception" }),
-  client("mcp-use", { package: "mcp-use", driver: "mcp-use" }),
-  // A call can only time out. mcporter then drops the connection: over HTTP, before notifications/cancelled is sent.
-  client("mcporter", { package: "mcporter-node20", driver: "mcporter", silent: ["HTTP"] }),
-  client("mcporter", { package: "mcporter", driver: "mcporter", node: 26, silent: ["HTTP"] }),
   bridge("mcp-remote", "mcp-remote", "HTTP"),
   bridge("supergateway", "supergateway from HTTP", "HTTP"),
   bridge("supergateway", "supergateway to SSE", "stdio"),

@@ -58,9 +58,8 @@ export async function drive({ driver, argument, node }: ForeignClient, place: Pl
     ) => value("connect", { way }),
     list: () => value("list"),
     call: (tool: string, args: object) => order("call", { tool, args }).outcome,
-    /** @param timeoutMs for a client that can't cancel a call otherwise. */
-    begin(tool: string, args: object, timeoutMs: number) {
-      const { id, outcome } = order("call", { tool, args, timeoutMs });
+    begin(tool: string, args: object) {
+      const { id, outcome } = order("call", { tool, args });
       return { outcome, cancel: () => value("cancel", { call: id }) };
     },
     close: () => value("close"),
@@ -80,7 +79,6 @@ export function quietEnvironment({ folder, home }: Place): Record<string, string
     DO_NOT_TRACK: "1",
     LANGSMITH_TRACING: "false",
     MASTRA_TELEMETRY_DISABLED: "1",
-    MCP_USE_ANONYMIZED_TELEMETRY: "false",
     OPENAI_AGENTS_DISABLE_TRACING: "1",
     NODE_OPTIONS: `--import=${preload(folder, "loopback.mjs", foreignLog(home))}`,
   };

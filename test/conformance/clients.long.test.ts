@@ -50,6 +50,7 @@ describe.each(READY)("the %s server", (name) => {
   });
   afterAll(async () => {
     expect((await listening?.stop())?.code).toBe(0);
+    expect(listening?.stderr()).toBe(`refmcp-${name} listens on ${listening?.url.href}\n`);
   });
 
   describe.each(SITUATIONS)("to $client over $way", ({ client, way }) => {

@@ -26,11 +26,6 @@ export const PROGRAMS = {
     version: asked ?? manifest.version,
     file: "dist/index.js",
   },
-  earlierSuite: {
-    name: "@modelcontextprotocol/conformance",
-    version: "0.1.16",
-    file: "dist/index.js",
-  },
   inspector: {
     name: "@modelcontextprotocol/inspector",
     version: "2.12.0",

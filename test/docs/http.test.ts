@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { Load } from "../../packages/core/src/engine/load.ts";
 import { MAX_VALUES } from "../../packages/core/src/engine/message.ts";
 import { HTTP_LIMITS } from "../../packages/core/src/transport/http/settings.ts";
-import { ROOT, SERVERS } from "../servers.ts";
+import { ROOT } from "../servers.ts";
 
 const page = await readFile(join(ROOT, "docs", "http.md"), "utf8");
 const section = (heading: string) => page.split(`\n## ${heading}\n`)[1]?.split("\n## ")[0] ?? "";
@@ -29,16 +29,15 @@ describe("docs/http.md", () => {
     const expected: Record<string, string[]> = {
       "requests a minute": ["–", count(limits.perMinute)],
       "requests that are running": [count(limits.inFlight), count(limits.inFlight / 2)],
-      "sessions (up to 2025-11-25)": [count(limits.sessions), count(limits.sessions / 2)],
-      "WebSocket connections": [count(limits.sessions), count(limits.sessions / 2)],
-      "SSE connections (2024-11-05)": [count(limits.sessions), count(limits.sessions / 2)],
-      "streams of `subscriptions/listen`": [count(load.streams.all)],
-      "watched resources": [count(load.watches.all)],
+      "sessions, WebSocket or SSE connections": [
+        count(limits.sessions),
+        count(limits.sessions / 2),
+      ],
+      "streams of `subscriptions/listen`": [count(load.streams.total)],
+      "watched resources": [count(load.watches.total)],
       "size of a message": [mib(limits.messageBytes)],
       "values in a message": [count(MAX_VALUES)],
-      "messages in progress, together": [
-        `8 times the size of one: ${mib(limits.messageBytes * 8)}`,
-      ],
+      "messages in progress, together": [mib(limits.messageBytes * 8)],
       "time of a call": [`${timeoutMs.default / 1_000} s`],
       answer: [`${count(maxAnswerChars.default)} characters`],
       connections: [count(limits.connections)],
@@ -51,19 +50,14 @@ describe("docs/http.md", () => {
       expect(rows.get(what)?.slice(0, cells.length), what).toEqual(cells);
   });
 
-  it("says for every server where its state is", () => {
-    const rows = rowsOf(section("Several copies"));
-    for (const name of SERVERS)
-      expect(
-        rows.get(name)?.every((cell) => cell !== ""),
-        name,
-      ).toBe(true);
-  });
-
-  it("lists every option for HTTP and for operation", () => {
-    const headed = Object.values(commonOptions).filter(
-      (option) => "heading" in option && ["HTTP", "Operation"].includes(String(option.heading)),
+  it("names every option for HTTP", () => {
+    const options = Object.entries(commonOptions).filter(
+      ([, option]) => "heading" in option && option.heading === "HTTP",
     );
-    expect(rowsOf(section("All options for HTTP")).size - 2).toBe(headed.length);
+    expect(options.length).toBeGreaterThan(10);
+    for (const [key, option] of options) {
+      const own = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect(page).toContain(`--${"flag" in option ? option.flag : own}`);
+    }
   });
 });

@@ -7,8 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIBRARIES, ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
-/** Pages whose files together make one server. */
-const STORY = ["docs/add-a-server.md", "docs/add-a-tool.md"];
 /** Pages whose blocks are independent, each a complete file. */
 const ALONE = ["packages/core/README.md"];
 
@@ -75,17 +73,6 @@ async function mistakes(place: string): Promise<string> {
 }
 
 describe("the snippets of the documentation", () => {
-  it("of adding a server and a tool compile as one server", async () => {
-    const snippets = (await Promise.all(STORY.map(snippetsOf))).flat();
-    const named = snippets.flatMap(({ file, text }) =>
-      file === undefined ? [] : [{ file, text }],
-    );
-    expect(named, "every block names its file").toHaveLength(snippets.length);
-    expect(new Set(named.map(({ file }) => file)).size, "no file comes twice").toBe(named.length);
-    expect(named.length).toBeGreaterThanOrEqual(11);
-    expect(await mistakes(await project("story", named))).toBe("");
-  });
-
   it("of core's README compile", async () => {
     const snippets = (await Promise.all(ALONE.map(snippetsOf))).flat();
     expect(snippets.length).toBeGreaterThan(0);
@@ -102,28 +89,5 @@ describe("the snippets of the documentation", () => {
     expect(await mistakes(await project("mistake", [{ file: "snippet.ts", text }]))).toContain(
       "look",
     );
-  });
-
-  it("of a server work: the documented server passes its contract", async () => {
-    const snippets = (await Promise.all(STORY.map(snippetsOf))).flat();
-    const named = snippets.flatMap(({ file, text }) =>
-      file === undefined ? [] : [{ file, text }],
-    );
-    const place = await project("run", named);
-    const { bin: _bin, ...manifest } = JSON.parse(
-      await readFile(join(place, "package.json"), "utf8"),
-    );
-    const bin = { "refmcp-server-dictionary": "dist/bin.js" };
-    await writeFile(join(place, "package.json"), JSON.stringify({ ...manifest, bin }));
-    // Otherwise vitest would look for a configuration in parent folders, and its default limit of five seconds is too short on a slow machine.
-    await writeFile(
-      join(place, "vitest.config.mjs"),
-      "export default { test: { testTimeout: 300_000, hookTimeout: 300_000 } };\n",
-    );
-    await execute(process.execPath, [join(ROOT, "scripts", "bundle.mjs")], { cwd: place });
-    const { CI: _ci, ...env } = process.env;
-    const vitest = join(ROOT, "test", "node_modules", "vitest", "vitest.mjs");
-    const { stdout } = await execute(process.execPath, [vitest, "run"], { cwd: place, env });
-    expect(stdout).toContain("2 passed");
   });
 });

@@ -10,7 +10,7 @@ import { Client as Database } from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import * as z from "zod";
-import { ROOT, serverFolder } from "../servers.ts";
+import { ROOT, serverBin } from "../servers.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 
 const execute = promisify(execFile);
@@ -20,7 +20,7 @@ const service = z.object({
   read_only: z.boolean().optional(),
   cap_drop: z.array(z.string()).optional(),
   security_opt: z.array(z.string()).optional(),
-  build: z.object({ context: z.string(), dockerfile: z.string() }).optional(),
+  build: z.object({ context: z.string(), args: z.object({ SERVER: z.string() }) }).optional(),
   environment: z.record(z.string(), z.string()).default({}),
   healthcheck: z.object({ test: z.array(z.string()), timeout: z.string().optional() }).optional(),
   stop_grace_period: z.string().optional(),
@@ -63,21 +63,8 @@ let balancer: Balancer;
 
 /** Starts the program that the image starts, with the container's environment; only addresses and /data are of this machine. */
 async function start({ build, environment }: z.infer<typeof service>): Promise<HttpProcess> {
-  const text = await readFile(
-    join(ROOT, "docs", build?.context ?? "", build?.dockerfile ?? ""),
-    "utf8",
-  );
-  const file = DockerfileParser.parse(text);
-  const instruction = (keyword: string) =>
-    file
-      .getInstructions()
-      .find((one) => one.getKeyword() === keyword)
-      ?.getArgumentsContent() ?? "[]";
-  const { bin } = JSON.parse(await readFile(join(serverFolder("memory"), "package.json"), "utf8"));
-  const [program = "", ...args] = [
-    ...JSON.parse(instruction("ENTRYPOINT")),
-    ...JSON.parse(instruction("CMD")),
-  ];
+  const folderOfBuild = join(ROOT, "docs", build?.context ?? "");
+  const file = DockerfileParser.parse(await readFile(join(folderOfBuild, "Dockerfile"), "utf8"));
   const env: Record<string, string> = {};
   for (const variable of file.getENVs().flatMap((one) => one.getProperties()))
     env[variable.getName()] = (variable.getValue() ?? "").replace(/^\/data/, folder);
@@ -88,7 +75,7 @@ async function start({ build, environment }: z.infer<typeof service>): Promise<H
     "@database/",
     `@${new URL(postgres.url).host}/`,
   );
-  const child = spawn(process.execPath, [join(serverFolder("memory"), bin[program]), ...args], {
+  const child = spawn(process.execPath, [serverBin(build?.args.SERVER ?? "")], {
     env,
     cwd: folder,
     stdio: ["ignore", "ignore", "pipe"],

@@ -1,4 +1,1 @@
-import { SERVERS } from "../servers.ts";
-import { testReady } from "./ready.ts";
-
-testReady(SERVERS);
+import "./ready.test.ts";

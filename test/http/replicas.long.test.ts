@@ -1,4 +1,1 @@
-import { SERVERS } from "../servers.ts";
-import { testReplicas } from "./replicas.ts";
-
-testReplicas(SERVERS);
+import "./replicas.test.ts";

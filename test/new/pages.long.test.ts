@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { ROOT } from "../servers.ts";
@@ -38,16 +38,29 @@ async function follow(page: string): Promise<void> {
   }
 }
 
+/** Writes the files of a page into the server, and its lines for the fixture. */
+async function write(page: string): Promise<void> {
+  const text = await readFile(join(ROOT, "docs", page), "utf8");
+  for (const [, code = ""] of text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
+    const [, file] = /^\/\/ (src\/\S+)\n/.exec(code) ?? [];
+    const path = join(clone.root, SERVER, file ?? "test/fixture.ts");
+    const fixture = file === undefined ? await readFile(path, "utf8") : "";
+    await writeFile(path, file === undefined ? fixture.replace("calls: {", `$&\n${code}`) : code);
+  }
+}
+
 beforeAll(async () => {
   clone = await cloneWorkspace();
   await follow("add-a-server.md");
+  await write("add-a-tool.md");
   await follow("add-a-tool.md");
 }, LONG);
 afterAll(() => clone?.dispose());
 
 // Windows has no sh; the pages say the same commands for it.
-it.skipIf(process.platform === "win32")("the commands of both pages work as written", () => {
-  expect(existsSync(join(clone.root, SERVER, "dist", "bin.js"))).toBe(true);
+it.skipIf(process.platform === "win32")("both pages work as written", async () => {
+  const surface = await readFile(join(clone.root, SERVER, "test", "surface.txt"), "utf8");
+  expect(surface).toContain("dictionary_count");
 });
 
 it("every file that the page says to replace is there", async () => {

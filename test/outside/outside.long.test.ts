@@ -70,25 +70,19 @@ describe("a third-party server of eleven lines", () => {
   });
 
   it("compiles against the published types, which a wrong tool does not", async () => {
-    const mistakes = {
-      "an answer of another shape": SERVER.replace("({ text: `", "({ texts: `"),
-      "a tool without an effect": SERVER.replace('effect: "read", ', ""),
-      "an argument that there is not": SERVER.replace("run: ({ name }", "run: ({ nam }"),
-      "a context of another shape": SERVER.replace('({ greeting: "Hello" })', "({ greeting: 1 })"),
-    };
-    const files = Object.entries(mistakes).map(([what, text]) => ({
-      what,
-      text,
-      file: `${what.replaceAll(" ", "-")}.ts`,
-    }));
-    for (const { what, text, file } of files) {
-      expect(text, what).not.toBe(SERVER);
-      await writeFile(join(folder, file), text);
+    const mistakes = [
+      ["({ text: `", "({ texts: `"],
+      ['effect: "read", ', ""],
+      ["run: ({ name }", "run: ({ nam }"],
+      ['({ greeting: "Hello" })', "({ greeting: 1 })"],
+    ] as const;
+    const files = mistakes.map((_, at) => `mistake-${at}.ts`);
+    for (const [at, [from, to]] of mistakes.entries()) {
+      expect(SERVER).toContain(from);
+      await writeFile(join(folder, files[at] ?? ""), SERVER.replace(from, to));
     }
-    const { stdout }: { stdout: string } = await compile(...files.map(({ file }) => file)).catch(
-      (error) => error,
-    );
-    for (const { file } of files) expect(stdout).toContain(`${file}(`);
+    const { stdout }: { stdout: string } = await compile(...files).catch((error) => error);
+    for (const file of files) expect(stdout).toContain(`${file}(`);
   });
 
   it.each([["legacy"], [{ pin: "2026-07-28" }]] as const)(

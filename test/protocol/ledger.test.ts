@@ -1,73 +1,56 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Ledger } from "./ledger.ts";
 import type { Fields, Revision } from "./revisions.ts";
 
-const ask = (id: unknown, method: string, params: Fields = {}): Fields => ({
-  jsonrpc: "2.0",
-  id,
-  method,
-  params,
+const JSON_RPC = { jsonrpc: "2.0" };
+const call = {
+  ...JSON_RPC,
+  id: 1,
+  method: "tools/call",
+  params: { name: "a", _meta: { progressToken: "t" } },
+};
+const reply = (id: unknown, result: Fields) => ({ ...JSON_RPC, id, result });
+const done = reply(1, { content: [] });
+const progress = (value: number) => ({
+  ...JSON_RPC,
+  method: "notifications/progress",
+  params: { progressToken: "t", progress: value },
 });
-const reply = (id: unknown, result: Fields): Fields => ({ jsonrpc: "2.0", id, result });
-const say = (method: string, params: Fields = {}): Fields => ({ jsonrpc: "2.0", method, params });
+const listed = (type: string) =>
+  reply(0, {
+    tools: [
+      {
+        name: "a",
+        inputSchema: { type: "object" },
+        outputSchema: { type: "object", properties: { a: { type } }, required: ["a"] },
+      },
+    ],
+  });
+const structured = (a: unknown) => reply(1, { content: [], structuredContent: { a } });
 
-/** The problems that a ledger finds in a server's lines after these requests of a client. */
-function found(revision: Revision, requests: readonly Fields[], ...lines: unknown[]): string[] {
+it.each<[what: string, revision: Revision, lines: object[], problems: RegExp[]]>([
+  ["a good conversation", "2025-11-25", [progress(1), progress(2), done], []],
+  ["a second answer", "2025-11-25", [done, done], [/^nobody waits/]],
+  ["an answer to another id", "2025-11-25", [reply("1", {})], [/there is none/, /^nobody waits/]],
+  ["progress that falls", "2025-11-25", [progress(2), progress(1), done], [/must increase/]],
+  ["structured content", "2025-11-25", [listed("integer"), structured(1)], []],
+  ["another type", "2025-11-25", [listed("integer"), structured("1")], [/a must be integer/]],
+  ["no structured content", "2025-11-25", [listed("integer"), done], [/structuredContent/]],
+  ["an invalid schema", "2025-11-25", [listed("nonsense")], [/invalid schema/]],
+  ["it too early", "2025-03-26", [listed("integer"), structured(1)], [/came with 2025-06-18/]],
+])("the ledger looks at %s", (_what, revision, lines, problems) => {
   const ledger = new Ledger(revision);
-  for (const request of requests) ledger.asked(request);
+  for (const request of [{ ...JSON_RPC, id: 0, method: "tools/list" }, call]) ledger.asked(request);
   for (const line of lines) ledger.received(line);
-  return ledger.problems.map((problem) => problem.replace(/ in [[{].*$/s, ""));
-}
+  expect(ledger.problems).toEqual(problems.map((problem) => expect.stringMatching(problem)));
+});
 
-describe("the ledger", () => {
-  const progress = (value: number, token: unknown = "t") =>
-    say("notifications/progress", { progressToken: token, progress: value });
-  const call = ask(1, "tools/call", { name: "a", _meta: { progressToken: "t" } });
-  const done = reply(1, { content: [] });
-
-  it("finds nothing in a good conversation", () => {
-    expect(found("2025-11-25", [call], progress(1), progress(2), done)).toEqual([]);
-  });
-
-  it("requires exactly one response to each request", () => {
-    expect(found("2025-11-25", [call], done, done)).toEqual(["nobody waits for this answer"]);
-    expect(found("2025-11-25", [call], reply("1", { content: [] }))).toContain(
-      "nobody waits for this answer",
-    );
-    const ledger = new Ledger("2025-11-25");
-    ledger.asked(call);
-    expect(ledger.unanswered).toEqual(["tools/call with the id 1"]);
-    ledger.cancelled(1);
-    expect(ledger.unanswered).toEqual([]);
-    ledger.received(done);
-    expect(ledger.problems).toHaveLength(1);
-  });
-
-  it("requires structured content that matches the tool's schema", () => {
-    const outputSchema = {
-      type: "object",
-      properties: { a: { type: "integer" } },
-      required: ["a"],
-    };
-    const tools = (schema: Fields) => [
-      { name: "a", inputSchema: { type: "object" }, outputSchema: schema },
-    ];
-    const requests = [ask(0, "tools/list"), call];
-    const answer = (structuredContent: unknown) => reply(1, { content: [], structuredContent });
-    const listed = reply(0, { tools: tools(outputSchema) });
-    expect(found("2025-11-25", requests, listed, answer({ a: 1 }))).toEqual([]);
-    expect(found("2025-11-25", requests, listed, answer({ a: "1" }))).toEqual([
-      "structuredContent/a must be integer",
-    ]);
-    expect(found("2025-11-25", requests, listed, done)).toHaveLength(1);
-    expect(found("2025-03-26", requests, listed, answer({ a: 1 }))).toEqual([
-      "structuredContent came with 2025-06-18",
-    ]);
-    const broken = reply(0, {
-      tools: tools({ type: "object", properties: { a: { type: "nonsense" } } }),
-    });
-    expect(found("2025-11-25", requests, broken)).toEqual([
-      expect.stringContaining("a has an invalid schema"),
-    ]);
-  });
+it("the ledger knows what was not answered, until it is cancelled", () => {
+  const ledger = new Ledger("2025-11-25");
+  ledger.asked(call);
+  expect(ledger.unanswered).toEqual(["tools/call with the id 1"]);
+  ledger.cancelled(1);
+  expect(ledger.unanswered).toEqual([]);
+  ledger.received(done);
+  expect(ledger.problems).toHaveLength(1);
 });

@@ -32,7 +32,7 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
     return recorder.messages.slice(from).filter(({ method }) => method !== undefined);
   }
 
-  it.each([0, -1, 9007199254740991, "", "1", "日本 😀", "x".repeat(1000)])(
+  it.each([0, -1, 9007199254740991, "", "日本 😀"])(
     "with the id %j are answered with it",
     async (id) => {
       expect(

@@ -50,6 +50,7 @@ const ANSWERED: readonly (readonly [name: string, change: Fields, code: number])
   ["an unknown method", { method: "__proto__" }, METHOD_NOT_FOUND],
   ["a notification as a request", { method: "notifications/initialized" }, METHOD_NOT_FOUND],
   ["a request of servers", { method: "roots/list" }, METHOD_NOT_FOUND],
+  ["a question of servers", { method: "elicitation/create" }, METHOD_NOT_FOUND],
   ["params in an array", { params: [1] }, INVALID_REQUEST],
   ["a request that is also a result", { result: {} }, INVALID_REQUEST],
 ];
@@ -58,9 +59,14 @@ const ANSWERED: readonly (readonly [name: string, change: Fields, code: number])
 const PARAMETERS: readonly (readonly [method: string, params: Fields])[] = [
   ["tools/list", { cursor: 5 }],
   ["tools/list", { cursor: "not ours" }],
+  ["resources/list", { cursor: "not ours" }],
+  ["resources/templates/list", { cursor: "not ours" }],
+  ["prompts/list", { cursor: "not ours" }],
   ["tools/call", {}],
   ["tools/call", { name: "probe_echo", arguments: [] }],
   ["tools/call", { name: "unknown" }],
+  ["prompts/get", { name: "unknown" }],
+  ["prompts/get", { name: "probe_greeting" }],
   ["prompts/get", { name: "probe_greeting", arguments: { who: 5 } }],
   ["resources/read", { uri: 5 }],
   ["completion/complete", { ref: { type: "ref/x" }, argument: { name: "a", value: "" } }],

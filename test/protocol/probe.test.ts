@@ -83,14 +83,6 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
     expect(listAt(result, "content").length).toBeGreaterThan(0);
   });
 
-  it("calls a tool by an older name", async () => {
-    const reply = await talk.recorder.complete("tools/call", {
-      name: "probe_say",
-      arguments: { text: "a" },
-    });
-    expect(listAt(reply, "result", "content")).toMatchObject([{ text: "a" }]);
-  });
-
   it.each(BAD_CALLS)("has %s explain what is wrong with %j", async (name, args) => {
     const reply = await talk.recorder.complete("tools/call", { name, arguments: args });
     expect(fieldsAt(reply, "result").isError).toBe(true);
@@ -157,18 +149,6 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
     ]);
   });
 
-  it.each([
-    ["prompts/get", { name: "probe_greeting" }],
-    ["prompts/get", { name: "nothing" }],
-    ["tools/call", { name: "nothing", arguments: {} }],
-    ["tools/list", { cursor: "nothing" }],
-    ["resources/list", { cursor: "nothing" }],
-    ["resources/templates/list", { cursor: "nothing" }],
-    ["prompts/list", { cursor: "nothing" }],
-  ])("answers %s with %j by -32602", async (method, params) => {
-    expect(codeOf(await talk.recorder.request(method, params))).toBe(-32602);
-  });
-
   it("completes arguments of prompts and variables of templates", async () => {
     const complete = async (ref: Fields, argument: Fields, more: Fields = {}) => {
       const reply = await talk.recorder.request("completion/complete", { ref, argument, ...more });
@@ -186,21 +166,4 @@ describe.each(REVISIONS)("%s, the probe server", (revision) => {
     ]);
     expect((await complete(prompt, { name: "tone", value: "A" })).values).toEqual([]);
   });
-
-  const foreign = isModern
-    ? ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]
-    : ["server/discover", "subscriptions/listen"];
-  const tasks = revision === "2025-11-25" ? ["tasks/update"] : ["tasks/list", "tasks/result"];
-  it.each([...foreign, "nothing/such", ...tasks, "roots/list", "elicitation/create"])(
-    "does not know the method %s",
-    async (method) => {
-      const params = {
-        uri: "probe://count",
-        level: "info",
-        notifications: {},
-        protocolVersion: "2025-11-25",
-      };
-      expect(codeOf(await talk.recorder.request(method, params))).toBe(-32601);
-    },
-  );
 });

@@ -1,91 +1,65 @@
 import { readFileSync } from "node:fs";
-import type { Expression } from "acorn";
-import { ModuleLiterals } from "./literal.ts";
+import { runInNewContext } from "node:vm";
+import { type Expression, type Property, parse } from "acorn";
 import { type Fields, isFields } from "./revisions.ts";
 
-/** The npm package with the official JSON Schemas of the protocol, and its version. */
+/** The npm package with the official JSON Schemas of the protocol, in the version whose bundle looks like this. */
 const PACKAGE = "@modelcontextprotocol/conformance";
 const VERSION = "0.2.0-alpha.12";
 const FOLDER = new URL(`../node_modules/${PACKAGE}/`, import.meta.url);
 
 /** The revisions whose schema the package has. */
 const PUBLISHED = ["2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"] as const;
-type Published = (typeof PUBLISHED)[number];
 
 let published: ReadonlyMap<string, Fields> | undefined;
 
+/** The official JSON Schema of a revision from the installed conformance package. */
+export function publishedSchema(revision: (typeof PUBLISHED)[number]): Fields {
+  published ??= readPackage();
+  return published.get(revision) ?? {};
+}
+
 /**
- * The official JSON Schema of a revision from the installed conformance package: an object literal in its bundle, found through
- * the one object that maps revisions to schemas. The bundle is parsed and never run.
+ * The schemas are object literals in the package's bundle, found through the one object that maps revisions to them. Only
+ * these literals are evaluated: nothing of the bundle runs.
  *
  * @throws Error if the package is another version or looks different.
  */
-export function publishedSchema(revision: Published): Fields {
-  published ??= readPackage(
-    readFileSync(new URL("package.json", FOLDER), "utf8"),
-    readFileSync(new URL("dist/index.js", FOLDER), "utf8"),
+function readPackage(): ReadonlyMap<string, Fields> {
+  const { version } = JSON.parse(readFileSync(new URL("package.json", FOLDER), "utf8"));
+  if (version !== VERSION) throw new Error(`${PACKAGE} ${version}: look at its bundle first.`);
+  const bundle = readFileSync(new URL("dist/index.js", FOLDER), "utf8");
+  const literals = new Map<string, Expression>();
+  for (const statement of parse(bundle, { ecmaVersion: "latest", sourceType: "module" }).body)
+    if (statement.type === "VariableDeclaration")
+      for (const { id, init } of statement.declarations)
+        if (id.type === "Identifier" && init) literals.set(id.name, init);
+  const membersOf = (literal: Expression | undefined): Property[] =>
+    literal?.type === "ObjectExpression"
+      ? literal.properties.flatMap((member) => (member.type === "Property" ? [member] : []))
+      : [];
+  const evaluated = ({ start, end }: Expression): unknown =>
+    runInNewContext(`structuredClone(${bundle.slice(start, end)})`, { structuredClone });
+  const keyOf = ({ key, computed }: Property): string => {
+    if (key.type === "Identifier" && !computed) return key.name;
+    const literal = key.type === "Identifier" ? literals.get(key.name) : undefined;
+    return key.type === "Literal" ? String(key.value) : String(literal && evaluated(literal));
+  };
+  const literalOf = ({ value }: Property) =>
+    value.type === "Identifier" ? literals.get(value.name) : undefined;
+  const [map, ...others] = [...literals.values()].filter(
+    (literal) =>
+      membersOf(literal).map(keyOf).join() === PUBLISHED.join() &&
+      membersOf(literal).every((member) =>
+        membersOf(literalOf(member)).some((inner) => keyOf(inner) === "$schema"),
+      ),
   );
-  const schema = published.get(revision);
-  if (schema === undefined) throw new Error(`${PACKAGE} has no schema of ${revision}`);
-  return schema;
-}
-
-/** All schemas of the package, by revision. @param bundle its `dist/index.js`. */
-export function readPackage(manifest: string, bundle: string): ReadonlyMap<string, Fields> {
-  const { version }: { version?: string } = JSON.parse(manifest);
-  if (version !== VERSION) {
-    throw unexpected(
-      `version ${version} is installed, and this reads ${VERSION}: look at the new bundle first`,
-    );
-  }
-  const module = new ModuleLiterals(bundle);
-  const isSchema = (value: Expression | undefined): boolean =>
-    value?.type === "ObjectExpression" &&
-    ["definitions", "$defs"].some((key) => keysOf(value).includes(key)) &&
-    keysOf(value).includes("$schema");
-  const isMapOfSchemas = (value: Expression): boolean =>
-    value.type === "ObjectExpression" &&
-    value.properties.length > 0 &&
-    value.properties.every(
-      (property) =>
-        property.type === "Property" &&
-        property.value.type === "Identifier" &&
-        isSchema(module.source(property.value.name)),
-    );
-  const names = module.named(isMapOfSchemas);
-  const [name] = names;
-  if (name === undefined || names.length > 1) {
-    throw unexpected(
-      `its bundle maps revisions to schemas in ${names.length} objects instead of one`,
-    );
-  }
-  const schemas = Object.entries(Object(module.value(name)));
-  const found = schemas.map(([revision]) => revision).sort();
-  if (found.join() !== PUBLISHED.join()) {
-    throw unexpected(
-      `it has the schemas of ${found.join(", ")} instead of ${PUBLISHED.join(", ")}`,
-    );
-  }
-  return new Map(schemas.map(([revision, schema]) => [revision, checked(revision, schema)]));
-}
-
-function checked(revision: string, schema: unknown): Fields {
-  const definitions = isFields(schema) ? (schema.$defs ?? schema.definitions) : undefined;
-  for (const name of ["JSONRPCMessage", "ClientRequest", "ServerResult", "ServerNotification"]) {
-    if (!isFields(definitions) || !isFields(definitions[name])) {
-      throw unexpected(`its schema of ${revision} does not define ${name}`);
-    }
-  }
-  return isFields(schema) ? schema : {};
-}
-
-function keysOf(value: Expression): string[] {
-  if (value.type !== "ObjectExpression") return [];
-  return value.properties.flatMap((property) =>
-    property.type === "Property" && property.key.type === "Identifier" ? [property.key.name] : [],
-  );
-}
-
-function unexpected(what: string): Error {
-  return new Error(`Cannot take the official schemas out of ${PACKAGE}: ${what}.`);
+  const schemas = membersOf(map).map((member): [string, Fields] => {
+    const literal = literalOf(member);
+    const schema = literal && evaluated(literal);
+    return [keyOf(member), isFields(schema) ? schema : {}];
+  });
+  if (schemas.length !== PUBLISHED.length || others.length > 0)
+    throw new Error(`${PACKAGE} does not map revisions to schemas in one object.`);
+  return new Map(schemas);
 }

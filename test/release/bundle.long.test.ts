@@ -1,20 +1,17 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { promisify } from "node:util";
 import {
   getMcpConfigForManifest,
   type McpbUserConfigValues,
   unpackExtension,
 } from "@anthropic-ai/mcpb";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ROOT, SERVERS, serverFolder } from "../servers.ts";
+import { SERVERS, serverFolder } from "../servers.ts";
 import { callText, readManifest, startBundle } from "./bundle-kit.ts";
 import { sectionsOf } from "./notices.ts";
 import { bundleOf } from "./release.ts";
 
-const execute = promisify(execFile);
 /** With the Node.js that runs the tests. */
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`;
 /** The platforms that a bundle declares. */
@@ -172,13 +169,6 @@ it("a bundle does not start without its required values", async () => {
   const manifest = await readManifest(serverFolder("filesystem"));
   const config = { manifest, extensionPath: folder, systemDirs: {}, pathSeparator: "/" };
   expect(await getMcpConfigForManifest({ ...config, userConfig: {} })).toBeUndefined();
-});
-
-it("the command refuses an unknown server, and lists the servers", async () => {
-  const bundles = execute(process.execPath, [join(ROOT, "scripts", "bundles.mjs"), "git", "sqlit"]);
-  await expect(bundles).rejects.toMatchObject({
-    stderr: `There is no server "sqlit". The servers are ${SERVERS.join(", ")}.\n`,
-  });
 });
 
 /** All files below a folder, as paths with slashes. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { SERVERS, serverBin, serverFolder } from "../servers.ts";
+import { ROOT, SERVERS, serverBin, serverFolder } from "../servers.ts";
 import { registryEntry } from "./registry-schema.ts";
 
 const execute = promisify(execFile);
@@ -22,8 +22,11 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
       { registryType: "oci", identifier: `ghcr.io/refmcp/server-${name}:${manifest.version}` },
     ]);
     // The registry compares this label as well.
-    const dockerfile = await readFile(join(serverFolder(name), "Dockerfile"), "utf8");
-    expect(dockerfile).toContain(`LABEL io.modelcontextprotocol.server.name=${entry.name} `);
+    expect(entry.name).toBe(`io.github.refmcp/server-${name}`);
+    const dockerfile = await readFile(join(ROOT, "Dockerfile"), "utf8");
+    expect(dockerfile).toContain(
+      "LABEL io.modelcontextprotocol.server.name=io.github.refmcp/server-$SERVER ",
+    );
   });
 
   it("asks for the same variables for the image, with paths in the container", async () => {
@@ -33,7 +36,7 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
     for (const { format, placeholder, isRequired } of image?.environmentVariables ?? [])
       if (placeholder !== undefined)
         expect({ format, isRequired }).toEqual({ format: "string", isRequired: true });
-    const dockerfile = await readFile(join(serverFolder(name), "Dockerfile"), "utf8");
+    const dockerfile = await readFile(join(ROOT, "Dockerfile"), "utf8");
     for (const { value = "" } of image?.runtimeArguments ?? []) {
       const [, target = ""] = /,dst=(\/\w+)$/.exec(value) ?? [];
       expect(dockerfile).toMatch(new RegExp(`^(VOLUME|WORKDIR) ${target}$`, "m"));

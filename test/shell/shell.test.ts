@@ -62,6 +62,11 @@ describe("call", () => {
     expect(ended.stdout).toContain("call probe_write");
   });
 
+  it("writes the audit log", async () => {
+    const ended = await shell(probe().file, ["--audit-log", "-", "call", "probe_count"]);
+    expect(JSON.parse(ended.stderr)).toMatchObject({ tool: "probe_count", outcome: "ok" });
+  });
+
   it("refuses what only the user may confirm", async () => {
     const alone = await shell(probe().file, ["call", "probe_wipe"]);
     expect(alone).toMatchObject({ stdout: "", code: 1 });

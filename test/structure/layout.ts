@@ -4,17 +4,6 @@ import { join } from "node:path";
 const SOURCE_FILES = ["bin.ts", "context.ts", "options.ts", "server.ts"];
 /** Prompts and resources are a file each, or a folder of many. */
 const OPTIONAL_FILES = ["prompts.ts", "resources.ts"];
-const OTHER_FILES = [
-  "README.md",
-  "demo.mjs",
-  "evals/tasks.ts",
-  "package.json",
-  "test/attacks.test.ts",
-  "test/contract.test.ts",
-  "test/fixture.ts",
-  "tsconfig.json",
-  "vitest.config.ts",
-];
 /** The only other folder in `src` is the domain. */
 const DEFINITIONS = ["tools", "resources", "prompts"];
 const MAX_TOOL_LINES = 80;
@@ -56,12 +45,6 @@ export function layoutProblems(folder: string): string[] {
     entries.filter((entry) => entry.isFile() === isFile).map(({ name }) => name);
   const domains = namesOf(false).filter((name) => !DEFINITIONS.includes(name));
   return [
-    ...[...SOURCE_FILES.map((file) => `src/${file}`), ...OTHER_FILES]
-      .filter((file) => !existsSync(join(folder, file)))
-      .map(
-        (file) =>
-          `${file} is missing: every server has it, though it may be small. Copy it from another server and adapt it.`,
-      ),
     ...namesOf(true)
       .filter((file) => ![...SOURCE_FILES, ...OPTIONAL_FILES].includes(file))
       .map(

@@ -13,6 +13,8 @@ const turbo: { tasks: Record<string, { inputs?: string[] }> } = JSON.parse(
 );
 const folderOf = (file: string) => file.split("/")[1] ?? "";
 
+const GLOBS: Record<string, string> = { "**/": "(?:.+/)?", "**": ".*", "*": "[^/]*" };
+
 /** Whether a change of a file makes a task run again, by the globs in turbo.json. */
 function isInput(task: string, file: string): boolean {
   const { inputs = [] } = turbo.tasks[`@refmcp/test#test:${task}`] ?? {};
@@ -20,9 +22,7 @@ function isInput(task: string, file: string): boolean {
     const full = glob.startsWith("$TURBO_ROOT$/") ? glob.slice(13) : `test/${glob}`;
     const source = full
       .replace(/[.$]/g, "\\$&")
-      .replaceAll("**/", "(?:.+/)?")
-      .replaceAll("**", ".*")
-      .replace(/(?<![.)])\*/g, "[^/]*")
+      .replace(/\*\*\/|\*\*?/g, (glob) => GLOBS[glob] ?? "")
       .replace(/\{([^}]*)\}/g, (_, names: string) => `(?:${names.replaceAll(",", "|")})`);
     return new RegExp(`^${source}$`).test(file);
   };

@@ -17,18 +17,18 @@ const MAX_TIMER_MS = 2_147_483_647;
  * `end` is called, and does not keep the process running.
  *
  * @param ms milliseconds; with `Infinity` only the parent and `abort` end the work.
- * @param late creates the signal's reason when the time is over; default: that of `AbortSignal.timeout`.
+ * @param createReason creates the signal's reason when the time is over; default: that of `AbortSignal.timeout`.
  */
 export function startDeadline(
   ms: number,
   parent?: AbortSignal,
-  late: () => unknown = timeoutError,
+  createReason: () => unknown = timeoutError,
 ): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
   const cancel = () => controller.abort(parent?.reason);
   const start = (ms: number) =>
-    ms > MAX_TIMER_MS ? undefined : setTimeout(() => controller.abort(late()), ms).unref();
+    ms > MAX_TIMER_MS ? undefined : setTimeout(() => controller.abort(createReason()), ms).unref();
   let timer = start(ms);
   const end = () => {
     clearTimeout(timer);

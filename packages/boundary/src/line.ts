@@ -1,7 +1,7 @@
 /** The callers with one key: how many have a place, and who waits. */
 interface Queue {
-  taken: number;
-  readonly waiting: Set<() => void>;
+  activeCount: number;
+  readonly waiters: Set<() => void>;
 }
 
 /** Callers that wait, first come, first served, until one of a number of places is free. */
@@ -26,36 +26,36 @@ export class Line {
     signal?: AbortSignal,
   ): Promise<Result> {
     signal?.throwIfAborted();
-    const queue = this.#queues.get(key) ?? { taken: 0, waiting: new Set() };
+    const queue = this.#queues.get(key) ?? { activeCount: 0, waiters: new Set() };
     this.#queues.set(key, queue);
-    if (queue.taken < this.#places) queue.taken += 1;
-    else await turn(queue.waiting, signal);
+    if (queue.activeCount < this.#places) queue.activeCount += 1;
+    else await turn(queue.waiters, signal);
     try {
       return await work();
     } finally {
-      const [next] = queue.waiting;
+      const [next] = queue.waiters;
       if (next !== undefined) next();
       else {
-        queue.taken -= 1;
-        if (queue.taken === 0) this.#queues.delete(key);
+        queue.activeCount -= 1;
+        if (queue.activeCount === 0) this.#queues.delete(key);
       }
     }
   }
 }
 
 /** Waits until the place of a caller that has finished is passed on. */
-function turn(waiting: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
+function turn(waiters: Set<() => void>, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const leave = () => {
-      waiting.delete(begin);
+      waiters.delete(begin);
       reject(signal?.reason);
     };
     const begin = () => {
-      waiting.delete(begin);
+      waiters.delete(begin);
       signal?.removeEventListener("abort", leave);
       resolve();
     };
-    waiting.add(begin);
+    waiters.add(begin);
     signal?.addEventListener("abort", leave, { once: true });
   });
 }

@@ -12,7 +12,7 @@ export class TimeSlices {
   readonly #end: number;
   #sliceEnd: number;
   /** Whether the time for all the work is used up. */
-  late = false;
+  isLate = false;
 
   constructor(signal: AbortSignal | undefined, budgetMs = Number.POSITIVE_INFINITY) {
     signal?.throwIfAborted();
@@ -23,15 +23,15 @@ export class TimeSlices {
   }
 
   /** Whether the current slice is over. About 50 ns. */
-  due(): boolean {
+  isDue(): boolean {
     return performance.now() >= this.#sliceEnd;
   }
 
-  async rest(): Promise<void> {
+  async yieldToOthers(): Promise<void> {
     await setImmediate();
     this.#signal?.throwIfAborted();
     const now = performance.now();
-    this.late = now >= this.#end;
+    this.isLate = now >= this.#end;
     this.#sliceEnd = now + SLICE_MS;
   }
 }

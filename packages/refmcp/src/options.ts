@@ -77,7 +77,7 @@ export function allOptions(servers: readonly Installed[]): ServerOptions<typeof 
   );
   const short = named.filter(([key]) => key in SHORT);
   const table = { ...directoryOptions, ...options, ...Object.fromEntries(short), ...common };
-  return { server: "", own: options, table: { ...table, ...Object.fromEntries(named) } };
+  return { server: "", ownTable: options, table: { ...table, ...Object.fromEntries(named) } };
 }
 
 function namedOption(server: string, key: string, option: Option): Option {

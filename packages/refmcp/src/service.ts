@@ -23,7 +23,7 @@ export interface Part {
   readonly runtime: Pick<Runtime<never, never>, "tools"> & {
     readonly definition: Outline;
     /** Undefined until its first call. */
-    readonly opened: unknown;
+    readonly openContext: unknown;
   };
   readonly service: Service;
   /** Whether its tools are listed; otherwise only find_tools finds them. */
@@ -102,13 +102,13 @@ export function joinServices(
       const ends = servers.map(({ service }) => service.listen(listener));
       return () => ends.forEach((end) => void end());
     },
-    notified(method, client) {
-      for (const { service } of servers) service.notified?.(method, client);
+    onNotification(method, client) {
+      for (const { service } of servers) service.onNotification?.(method, client);
     },
   };
 }
 
-const isOpen = ({ runtime }: Part) => runtime.opened !== undefined;
+const isOpen = ({ runtime }: Part) => runtime.openContext !== undefined;
 
 /** Handles a request by one of the servers. @throws ProtocolError -32602 if it has nothing of that kind. */
 function send({ service }: Part, request: ClientRequest): ReturnType<Handler> {

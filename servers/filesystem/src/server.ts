@@ -39,7 +39,7 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, to keep startup fast.
-  async open({ options: { ignore, journalDir, journalDays }, allowed }) {
+  async open({ options: { ignore, journalDir, journalDays }, allowlist: allowed }) {
     const { createPathGuard, stateDirectories, withHidden } = await import("@refmcp/boundary");
     const { openFiles } = await import("./files/files.ts");
     const { hiddenPlaces } = await import("./files/store/trash.ts");

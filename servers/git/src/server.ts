@@ -49,7 +49,11 @@ export const server = defineServer({
   tools,
   resources,
   prompts,
-  open: ({ options: { hooks, filters, confirm, protocols, allowHosts }, allowed, env }) =>
+  open: ({
+    options: { hooks, filters, confirm, protocols, allowHosts },
+    allowlist: allowed,
+    env,
+  }) =>
     new Git({
       guard: createPathGuard(allowed),
       env,

@@ -79,7 +79,7 @@ describe("the configuration keys that git documents", () => {
 
   it("are safe for reasons that a test proves, if one is given", () => {
     for (const reason of Object.keys(SAFE)) {
-      const [, file, title] = /\(([\w-]+\.test\.ts): (.*)\)$/s.exec(reason) ?? [];
+      const [, file, title] = /\(([\w.-]+\.ts): (.*)\)$/s.exec(reason) ?? [];
       if (file === undefined || title === undefined) continue;
       expect(readFileSync(join(import.meta.dirname, file), "utf8"), reason).toContain(
         `it("${title}"`,

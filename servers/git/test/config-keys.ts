@@ -77,16 +77,17 @@ export const SAFE: Readonly<Record<string, Keys>> = {
   "Git reads it from the user's own configuration only (git-config(1))": "safe.* trace2.*",
   "Every run passes its own template (remote.test.ts: executes nothing it brings along: no hooks, filters, submodules or templates)":
     "init.*",
-  "No object is fetched later: GIT_NO_LAZY_FETCH (environment.test.ts: is reported and not fetched: no promisor, no transport)":
+  "No object is fetched later: GIT_NO_LAZY_FETCH (attacks.ts: makes no tool execute anything, and every response equals that of the twin)":
     "promisor.*",
   "GIT_SSH_VARIANT in the environment overrides it": "ssh.variant",
   "core.fsmonitor is off, so the daemon does not run either":
     "fsmonitor.* core.fsmonitorHookVersion",
-  "Refused unless inside (scope.test.ts: by a file that the configuration names (blame.ignoreRevsFile))":
+  "Refused unless inside (fence.test.ts: no file outside that the configuration names (blame.ignoreRevsFile))":
     "blame.ignoreRevsFile",
-  "Refused unless inside (scope.test.ts: by core.worktree, commondir, objects, alternates or links in the git directory)":
+  "Refused unless inside (fence.test.ts: leads no call to another repository or file, whatever leads there)":
     "core.worktree",
-  "Refused unless inside (scope.test.ts: by extensions.refStorage)": "extensions.*",
+  "Refused unless inside (fence.test.ts: leads to no refs elsewhere (extensions.refStorage))":
+    "extensions.*",
   "Chooses among the user's own keys, and only if the user signs": "user.signingKey",
   "No tool looks into a submodule that is not checked out": "submodule.<name>.gitdir",
   "No file from outside is copied (planted.test.ts: copies no file from outside (MERGE_RR))":

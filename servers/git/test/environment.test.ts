@@ -1,8 +1,8 @@
 import { execSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   callTool,
   codeOf,
@@ -13,24 +13,19 @@ import {
   insideAndOutside,
   isRunning,
   matchesIn,
-  type Scratch,
-  scratch,
   write,
 } from "./fixture.ts";
+import { executable } from "./traps.ts";
+import { place, useTestDirectory } from "./upstream.ts";
 
-let place: Scratch;
-beforeEach(() => {
-  place = scratch();
-});
-afterEach(() => place.dispose());
+useTestDirectory();
 
 describe("the server's own environment", () => {
   it("does not affect git: GIT_*, LD_PRELOAD, pagers and editors are removed", async () => {
     const { root, outside } = insideAndOutside(place);
     const trap = place.path("trap.sh");
     const log = place.path("trap.log");
-    writeFileSync(trap, `#!/bin/sh\necho ran >> "${log}"\n`);
-    chmodSync(trap, 0o755);
+    executable(trap, `echo ran >> "${log}"`);
     const env = {
       ...process.env,
       GIT_DIR: join(outside, ".git"),
@@ -68,8 +63,7 @@ describe("the server's own environment", () => {
 
   it("finds git only by absolute path, and reports if there is none", async () => {
     const { root } = insideAndOutside(place);
-    write(root, "git", "#!/bin/sh\necho ran > ran\n");
-    chmodSync(join(root, "git"), 0o755);
+    executable(join(root, "git"), "echo ran > ran");
     const relative = gitOver([place.path("in")], {
       env: { ...process.env, PATH: `.:${process.env.PATH}` },
     });
@@ -77,6 +71,8 @@ describe("the server's own environment", () => {
     expect(existsSync(join(root, "ran"))).toBe(false);
     const none = gitOver([place.path("in")], { env: { PATH: ".:/nowhere" } });
     expect(await codeOf(callTool(none, "git_status", { repo_path: root }))).toBe("git_missing");
+    const args = { repo_path: root, paths: ["x".repeat(200_000)] };
+    expect(await codeOf(callTool(relative, "git_diff_unstaged", args))).toBe("too_large");
   });
 });
 
@@ -91,24 +87,12 @@ describe("unbounded work", () => {
       writeFileSync(join(root, "tree"), lines);
       entry = `040000 tree ${execSync("git mktree < tree", { cwd: root, encoding: "utf8" }).trim()}`;
     }
-    const commit = git(
-      root,
-      "commit-tree",
-      "-m",
-      "Bomb",
-      entry.slice("040000 tree ".length),
-    ).trim();
+    const commit = git(root, "commit-tree", "-m", "Bomb", entry.slice(12)).trim();
     git(root, "update-ref", "refs/heads/bomb", commit);
     rmSync(join(root, "tree"));
     const over = gitOver([root]);
     const { data } = await callTool(over, "git_list_files", { revision: "bomb", limit: 5 });
-    expect(data.files).toEqual([
-      "0/0/0/0/0/0/0/0/0/0",
-      "0/0/0/0/0/0/0/0/0/1",
-      "0/0/0/0/0/0/0/0/0/2",
-      "0/0/0/0/0/0/0/0/0/3",
-      "0/0/0/0/0/0/0/0/0/4",
-    ]);
+    expect(data.files).toEqual([0, 1, 2, 3, 4].map((last) => `0/0/0/0/0/0/0/0/0/${last}`));
     const first = { pattern: "x", revision: "bomb", limit: 1 };
     expect(matchesIn((await callTool(over, "git_grep", first)).data)).toHaveLength(1);
     // A command that would read all of it is stopped, with its process, when the call ends.
@@ -126,16 +110,11 @@ describe("unbounded work", () => {
     const mark = place.path("pid");
     const hook = join(root, ".git", "hooks", "pre-commit");
     mkdirSync(join(root, ".git", "hooks"), { recursive: true });
-    writeFileSync(hook, `#!/bin/sh\nsleep 600 &\necho $! > "${mark}"\nwait\n`);
-    chmodSync(hook, 0o755);
+    executable(hook, `sleep 600 &\necho $! > "${mark}"\nwait`);
     const over = gitOver([place.path("in")], { hooks: "run" });
     const call = fakeCall();
-    const commit = callTool(
-      over,
-      "git_commit",
-      { repo_path: root, message: "x", allow_empty: true },
-      call,
-    );
+    const args = { repo_path: root, message: "x", allow_empty: true };
+    const commit = callTool(over, "git_commit", args, call);
     commit.catch(() => undefined);
     while (!existsSync(mark) || readFileSync(mark, "utf8") === "")
       await new Promise((wake) => setTimeout(wake, 20));
@@ -148,39 +127,5 @@ describe("unbounded work", () => {
     expect(existsSync(join(root, ".git", "index.lock"))).toBe(false);
     // The repository is immediately usable.
     expect((await callTool(over, "git_status", { repo_path: root })).data.branch).toBe("main");
-  });
-});
-
-describe("a missing object", () => {
-  it("is reported and not fetched: no promisor, no transport", async () => {
-    const { root, over } = insideAndOutside(place);
-    const log = place.path("ran");
-    const trap = place.path("trap.sh");
-    writeFileSync(trap, `#!/bin/sh\ntouch "${log}"\n`);
-    chmodSync(trap, 0o755);
-    const blob = git(root, "rev-parse", "v0.9:docs/café.md").trim();
-    git(root, "config", "extensions.partialClone", "evil");
-    git(root, "config", "core.repositoryFormatVersion", "1");
-    git(root, "config", "remote.evil.promisor", "true");
-    git(root, "config", "remote.evil.url", root);
-    git(root, "config", "remote.evil.uploadpack", trap);
-    rmSync(join(root, ".git", "objects", blob.slice(0, 2), blob.slice(2)));
-    for (const [name, args] of [
-      ["git_show", { revision: "v0.9" }],
-      ["git_diff", { target: "v0.9~1..v0.9" }],
-      ["git_blame", { path: "docs/café.md" }],
-      ["git_grep", { pattern: "warm", revision: "v0.9" }],
-      ["git_log", { pickaxe: "warm" }],
-    ] as const) {
-      const work = callTool(over, name, { repo_path: root, ...args });
-      const error = await failureOf(work).catch((cause) => {
-        throw new Error(`${name}: ${String(cause)}`);
-      });
-      expect(
-        ["missing_object", "bad_path"],
-        `${name} ${error.message} ${String(error.cause)}`,
-      ).toContain(error.code);
-    }
-    expect(existsSync(log)).toBe(false);
   });
 });

@@ -1,57 +1,50 @@
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type Connected, connectStdio } from "@refmcp/testing";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { commitFiles, emptyRepository, git, type Scratch, scratch, write } from "./fixture.ts";
-import { canary, configText, submodule } from "./traps.ts";
-import { ALL_TOOLS } from "./world.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { tools } from "../src/tools/index.ts";
+import {
+  callTool,
+  codeOf,
+  commitFiles,
+  emptyRepository,
+  failureOf,
+  git,
+  gitOver,
+  insideAndOutside,
+  matchesIn,
+  sampleRepository,
+  write,
+} from "./fixture.ts";
+import { callOf } from "./matrix.ts";
+import { canary, configText, set, submodule } from "./traps.ts";
+import { place, useTestDirectory } from "./upstream.ts";
 
-// What a repository from somebody else cannot make the server do, as a client sees it.
-let place: Scratch;
-let server: Connected;
+// What a repository from somebody else cannot make the server do.
+useTestDirectory();
+
+/** The error of a git directory that git itself would not make, or that leads outside. */
+const REFUSED = /^(unsafe_git_directory|unsafe_config|outside_roots)$/;
+const SECRET = /Secret commit|the secret|secret\.example|out\/repo/;
+let over: ReturnType<typeof gitOver>;
 let outside: string;
-let trap: ReturnType<typeof canary>;
 let counter = 0;
-
-beforeAll(async () => {
-  place = scratch();
-  trap = canary(place.path("evil"));
-  outside = emptyRepository(place.path("out", "repo"));
-  commitFiles(outside, "Secret commit", { "secret.txt": "TOPSECRET\n" });
-  mkdirSync(place.path("in"));
-  // The user's own program for signatures.
-  git(place.folder, "config", "--global", "gpg.program", trap.program);
-  server = await connectStdio(join(import.meta.dirname, "../dist/bin.js"), {
-    args: [place.path("in"), ...ALL_TOOLS],
-    elicit: () => ({ action: "accept", content: { confirm: true } }),
-  });
+beforeEach(() => {
+  ({ over, outside } = insideAndOutside(place));
 });
-afterAll(async () => {
-  await server?.close();
-  place.dispose();
-});
-beforeEach(() => rmSync(trap.log, { force: true }));
 
-/** Calls a tool; returns all text of its answer. */
-async function call(tool: string, root: string, args: object = {}): Promise<string> {
-  const result = await server.client.callTool({
-    name: tool,
-    arguments: { repo_path: root, ...args },
-  });
-  return JSON.stringify(result);
-}
-
+const call = (tool: string, root: string, args: object = {}) =>
+  callTool(over, tool, { repo_path: root, ...args });
 const path = () => place.path("in", `repo-${counter++}`);
 
 /** A repository with one commit. */
@@ -61,33 +54,9 @@ function repository(files: Readonly<Record<string, string>> = { "a.txt": "a\n" }
   return root;
 }
 
-/** A linked worktree w, and a file of the user outside. */
-function worktree(): { root: string; secret: string } {
-  const root = repository();
-  git(root, "worktree", "add", "--quiet", "-b", "w", `${root}-linked`);
-  renameSync(
-    join(root, ".git", "worktrees", `${root.split("/").at(-1)}-linked`),
-    join(root, ".git", "worktrees", "w"),
-  );
-  return { root, secret: join(outside, "secret.txt") };
-}
-/** The error of a git directory that git itself would not make. */
-const REFUSED = /unsafe_(git_directory|config)|outside_roots/;
-
-const filter = () => configText([["filter.x.smudge", trap.program]]);
-const CORE = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
-const FILES = { ".gitattributes": "*.x filter=x\n", "a.x": "a\n", cfg: CORE };
-
-/** A stash that replaces the configuration, and adds a file that its filter would check out. */
-function stashed(root: string, config: string): string {
-  write(root, config, CORE + filter());
-  write(root, "fresh.x", "fresh\n");
-  git(root, "-c", "core.attributesFile=/dev/null", "stash", "push", "--quiet", "-u");
-  expect(existsSync(trap.log)).toBe(false);
-  return root;
-}
-
 describe("a configuration that is a file of the working tree executes nothing", () => {
+  const CORE = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n";
+  const FILES = { ".gitattributes": "*.x filter=x\n", "a.x": "a\n", cfg: CORE };
   const linked = () => {
     const root = repository(FILES);
     rmSync(join(root, ".git", "config"));
@@ -100,9 +69,7 @@ describe("a configuration that is a file of the working tree executes nothing", 
       renameSync(join(root, ".git", name), join(root, "g", name));
     rmSync(join(root, ".git"), { recursive: true });
     writeFileSync(join(root, ".git"), "gitdir: g\n");
-    write(root, ".gitignore", "/g/*\n!/g/config\n");
-    git(root, "add", ".gitignore");
-    git(root, "commit", "--quiet", "-m", "Ignore");
+    commitFiles(root, "Ignore", { ".gitignore": "/g/*\n!/g/config\n" });
     return root;
   };
   const included = () => {
@@ -111,37 +78,26 @@ describe("a configuration that is a file of the working tree executes nothing", 
     return root;
   };
 
-  const forms = [
+  it.each([
     ["a link as .git/config", linked, "cfg"],
     ["a git directory below the working tree", moved, "g/config"],
     ["an include", included, "cfg"],
-  ] as const;
-
-  it.each(forms)("%s, with git_stash_apply", async (_, make, config) => {
-    const root = stashed(make(), config);
-    const answer = await call("git_stash_apply", root);
+  ] as const)("%s, with git_stash_apply", async (_, make, config) => {
+    const trap = canary(place.path("evil"));
+    const root = make();
+    // The stash replaces the configuration, and adds a file that its filter would check out.
+    write(root, config, CORE + configText([["filter.x.smudge", trap.program]]));
+    write(root, "fresh.x", "fresh\n");
+    git(root, "-c", "core.attributesFile=/dev/null", "stash", "push", "--quiet", "-u");
+    rmSync(trap.log, { force: true });
+    expect(await codeOf(call("git_stash_apply", root))).toMatch(REFUSED);
     expect(existsSync(trap.log)).toBe(false);
-    expect(answer).toMatch(REFUSED);
     git(root, "stash", "apply", "--quiet");
     expect(existsSync(trap.log), "no trap").toBe(true);
   });
 
-  it.each(forms)("%s, with git_stash and keep_index", async (_, make, config) => {
-    const root = make();
-    write(root, config, CORE + filter());
-    git(root, "commit", "--quiet", "-am", "Filter");
-    write(root, "a.x", "staged\n");
-    git(root, "add", ".");
-    write(root, config, CORE);
-    write(root, "a.x", "work\n");
-    const answer = await call("git_stash", root, { keep_index: true });
-    expect(existsSync(trap.log)).toBe(false);
-    expect(answer).toMatch(REFUSED);
-    git(root, "stash", "push", "--quiet", "--keep-index");
-    expect(existsSync(trap.log), "no trap").toBe(true);
-  });
-
   it("the git directory of a submodule, with git_stash_apply", async () => {
+    const trap = canary(place.path("evil"));
     const root = repository(FILES);
     submodule(root);
     renameSync(join(root, ".git", "modules", "sub"), join(root, "g"));
@@ -153,9 +109,8 @@ describe("a configuration that is a file of the working tree executes nothing", 
     git(root, "config", "--file", "g/config", "filter.inner.clean", trap.program);
     git(root, "stash", "push", "--quiet", "g/config");
     rmSync(trap.log, { force: true });
-    const answer = await call("git_stash_apply", root);
+    expect(await codeOf(call("git_stash_apply", root))).toMatch(REFUSED);
     expect(existsSync(trap.log)).toBe(false);
-    expect(answer).toMatch(REFUSED);
     git(root, "checkout", "--quiet", ".");
     git(root, "stash", "apply");
     expect(existsSync(trap.log), "no trap").toBe(true);
@@ -165,258 +120,346 @@ describe("a configuration that is a file of the working tree executes nothing", 
     const root = repository({ attributes: "* filter=x\n" });
     mkdirSync(join(root, ".git", "info"), { recursive: true });
     git(root, "config", "core.worktree", "info");
-    const answer = await call("git_restore", root, { files: ["attributes"] });
+    expect(await codeOf(call("git_restore", root, { files: ["attributes"] }))).toMatch(REFUSED);
     expect(existsSync(join(root, ".git", "info", "attributes"))).toBe(false);
-    expect(answer).toMatch(REFUSED);
   });
 });
 
-describe("a link in a git directory leads no call to another file", () => {
-  const link = (root: string, name: string, target: string) => {
-    rmSync(join(root, ".git", name), { recursive: true, force: true });
-    symlinkSync(target, join(root, ".git", name));
-  };
+/** What plain git prints of the repository outside, and the call that would print it. */
+type Trap = [trap: string[], tool: string, args?: object];
+const LOG: Trap = [["log"], "git_log"];
+const REMOTES: Trap = [["remote", "-v"], "git_list_refs", { kind: "remotes" }];
+const TREES: Trap = [["worktree", "list", "--porcelain"], "git_list_refs", { kind: "worktrees" }];
+const TOP: Trap = [["rev-parse", "--show-toplevel"], "git_status"];
+const link = (root: string, name: string, target: string) => {
+  rmSync(join(root, ".git", name), { recursive: true, force: true });
+  symlinkSync(target, join(root, ".git", name));
+};
+/** A secret object, by the objects of another repository. */
+const secretOf = (other: string): Trap => {
+  const revision = git(other, "rev-parse", "HEAD:secret.txt").trim();
+  return [["cat-file", "-p", revision], "git_show", { revision }];
+};
+const alternates = (root: string, other: string, content: string | Buffer) => {
+  write(root, ".git/objects/info/alternates", content);
+  return secretOf(other);
+};
+/** Names the common directory by bytes whose decoded or trimmed form is a harmless one. */
+function decoy(root: string, other: string, name: Buffer): Trap {
+  const directory = `${root}-shared`;
+  mkdirSync(directory);
+  const end = name.indexOf(0);
+  const raw = end === -1 ? name : name.subarray(0, end);
+  for (const harmless of new Set(["x", name.toString("utf8")]))
+    if (harmless !== raw.toString("latin1") && !harmless.includes("\0"))
+      symlinkSync(join(root, ".git"), join(directory, harmless));
+  symlinkSync(join(other, ".git"), Buffer.concat([Buffer.from(`${directory}/`), raw]));
+  const line = [Buffer.from(`${directory}/`), name, Buffer.from("\n")];
+  writeFileSync(join(root, ".git", "commondir"), Buffer.concat(line));
+  return LOG;
+}
+/** A linked worktree w of the repository. */
+function worktree(root: string): void {
+  git(root, "worktree", "add", "--quiet", "-b", "w", place.path("in", "w"));
+}
 
-  it.each(["worktrees/w/gitdir", "worktrees/w/locked"])("%s", async (name) => {
-    const { root, secret } = worktree();
-    link(root, name, secret);
-    const answer = await call("git_list_refs", root, { kind: "worktrees" });
-    expect(answer).not.toContain("TOPSECRET");
-    expect(answer).toMatch(REFUSED);
-  });
-
-  it("worktrees/w, a whole worktree", async () => {
-    const { root } = worktree();
-    const hidden = worktree().root;
-    link(root, "worktrees/w", join(hidden, ".git", "worktrees", "w"));
-    const answer = await call("git_list_refs", root, { kind: "worktrees" });
-    expect(answer).not.toContain(`${hidden}-linked`);
-    expect(answer).toMatch(REFUSED);
-  });
-
-  it("a pack of another repository", async () => {
-    const root = repository();
-    git(outside, "repack", "--quiet", "-ad");
-    const blob = git(outside, "rev-parse", "HEAD:secret.txt").trim();
-    const packs = join(outside, ".git", "objects", "pack");
+/** Ways in which a git directory leads plain git to a repository outside. */
+const WAYS: Readonly<Record<string, (root: string, other: string) => Trap>> = {
+  "a .git that is a link": (root, other) => {
+    rmSync(join(root, ".git"), { recursive: true });
+    symlinkSync(join(other, ".git"), join(root, ".git"));
+    return LOG;
+  },
+  "a .git file": (root, other) => {
+    rmSync(join(root, ".git"), { recursive: true });
+    write(root, ".git", `gitdir: ${join(other, ".git")}\n`);
+    return LOG;
+  },
+  commondir: (root, other) => {
+    write(root, ".git/commondir", `${join(other, ".git")}\n`);
+    return LOG;
+  },
+  "commondir with a space": (root, other) => decoy(root, other, Buffer.from("x ")),
+  "commondir with a byte that is not UTF-8": (root, other) =>
+    decoy(root, other, Buffer.from([0x78, 0xff])),
+  "commondir with a NUL": (root, other) => decoy(root, other, Buffer.from("x\0junk")),
+  "commondir through a link and back": (root) => {
+    symlinkSync("..", join(root, "up"));
+    write(root, ".git/commondir", "../up/../out/repo/.git\n");
+    return LOG;
+  },
+  "commondir of a linked worktree": (root, other) => {
+    worktree(root);
+    write(root, ".git/worktrees/w/commondir", join(other, ".git"));
+    write(root, ".git/worktrees/w/HEAD", "ref: refs/heads/main\n");
+    return TREES;
+  },
+  "the path of a linked worktree": (root, other) => {
+    worktree(root);
+    link(root, "worktrees/w/gitdir", join(other, "secret.txt"));
+    return TREES;
+  },
+  "a pack of another repository": (root, other) => {
+    git(other, "repack", "--quiet", "-ad");
+    const packs = join(other, ".git", "objects", "pack");
     mkdirSync(join(root, ".git/objects/pack"), { recursive: true });
     for (const name of readdirSync(packs)) link(root, `objects/pack/${name}`, join(packs, name));
-    const answer = await call("git_show", root, { revision: blob });
-    expect(answer).not.toContain("TOPSECRET");
-    expect(answer).toMatch(REFUSED);
+    return secretOf(other);
+  },
+  refs: (root, other) => {
+    link(root, "refs", join(other, ".git", "refs"));
+    link(root, "objects", join(other, ".git", "objects"));
+    return LOG;
+  },
+  alternates: (root, other) => alternates(root, other, `${join(other, ".git", "objects")}\n`),
+  "alternates in quotes": (root, other) =>
+    alternates(root, other, `"\\057${join(other, ".git", "objects").slice(1)}"\n`),
+  "alternates after one in quotes": (root, other) =>
+    alternates(root, other, `"${root}"x${join(other, ".git", "objects")}\n`),
+  "alternates with a byte that is not UTF-8": (root, other) => {
+    const name = Buffer.from(`${root}/x\xff`, "latin1");
+    symlinkSync(join(other, ".git", "objects"), name);
+    mkdirSync(name.toString("utf8"));
+    return alternates(root, other, name);
+  },
+  "alternates of a hundred others": (root, other) => {
+    const names = Array.from({ length: 110 }, (_, at) => join(root, `alternate-${at}`));
+    for (const name of names) mkdirSync(name);
+    write(root, "alternate-0/info/alternates", join(other, ".git", "objects"));
+    return alternates(root, other, names.join("\n"));
+  },
+  "an include through a link and back": (root, other) => {
+    git(other, "remote", "add", "private", "https://secret.example.org/x.git");
+    symlinkSync("..", join(root, "up"));
+    git(root, "config", "include.path", "../up/../out/repo/.git/config");
+    return REMOTES;
+  },
+  "core.worktree": (root, other) => {
+    git(root, "config", "core.worktree", other);
+    return TOP;
+  },
+  "core.worktree through a link": (root, other) => {
+    symlinkSync(other, place.path("in", "link"));
+    git(root, "config", "core.worktree", "../../link");
+    return TOP;
+  },
+};
+
+describe("a git directory", () => {
+  it("leads no call to another repository or file, whatever leads there", async () => {
+    for (const [name, plant] of Object.entries(WAYS)) {
+      rmSync(place.folder, { recursive: true });
+      ({ over, outside } = insideAndOutside(place));
+      const root = repository();
+      const [trap, tool, args = {}] = plant(root, outside);
+      const head = git(outside, "rev-parse", "HEAD").trim();
+      expect(git(root, ...trap), `no trap: ${name}`).toMatch(RegExp(`${SECRET.source}|${head}`));
+      const before = git(outside, "for-each-ref") + git(outside, "config", "--list");
+      for (const [called, given] of [
+        [tool, args],
+        ["git_create_branch", { branch_name: "fresh" }],
+        ["git_create_tag", { tag_name: "fresh", revision: "HEAD" }],
+        ["git_set_remote", { remote: "fresh", url: "https://example.org/x.git" }],
+      ] as const)
+        expect(await codeOf(call(called, root, given)), `${name}: ${called}`).toMatch(REFUSED);
+      expect(git(outside, "for-each-ref") + git(outside, "config", "--list"), name).toBe(before);
+    }
   });
 
-  it("the steps of a rebase, which a checkout would replace", async () => {
-    const root = repository({ "a.txt": "a\n", todo: "noop\n" });
-    git(root, "checkout", "--quiet", "-b", "side");
-    commitFiles(root, "Side", { todo: `exec ${trap.program}\n`, "a.txt": "side\n" });
-    commitFiles(root, "More", { "b.txt": "b\n" });
-    git(root, "checkout", "--quiet", "main");
-    commitFiles(root, "Main", { "a.txt": "main\n" });
-    expect(() => git(root, "rebase", "side")).toThrow();
-    git(root, "checkout", "--theirs", ".");
-    git(root, "add", ".");
-    const steps = ".git/rebase-merge/git-rebase-todo";
-    write(root, "todo", readFileSync(join(root, steps), "utf8"));
-    link(root, "rebase-merge/git-rebase-todo", "../../todo");
-    const answer = await call("git_rebase", root, { action: "continue" });
-    expect(existsSync(trap.log)).toBe(false);
-    expect(answer).toMatch(REFUSED);
+  it("leads to no refs elsewhere (extensions.refStorage)", async (ctx) => {
+    const root = repository();
+    const store = `files://${join(outside, ".git")}`;
+    set(root, ["core.repositoryFormatVersion", "1"], ["extensions.refStorage", store]);
+    const isHere = () => git(root, "branch", "--list");
+    if (!existsSync(root) || !succeeds(isHere)) ctx.skip("git 2.54 is the first that has it");
+    expect(await codeOf(call("git_branch", root))).toBe("outside_roots");
   });
 
-  it("but hooks and locks of Emacs may be links", async () => {
+  it("may have links to hooks, locks of Emacs, and what is inside the allowed directories", async () => {
     const root = repository();
     link(root, "hooks", "../hooks");
     link(root, ".#COMMIT_EDITMSG", "user@host.1:2");
-    expect(await call("git_log", root)).toContain("First");
-  });
-});
-
-describe("a file that leads to another directory is read as git reads it, or not at all", () => {
-  const SPACE = Buffer.from("x ");
-  const BYTE = Buffer.from([0x78, 0xff]);
-  const NUL = Buffer.from("x\0junk");
-
-  /** Makes `git branch` write into a repository outside, by a name whose decoded or trimmed form is a harmless one. */
-  function decoy(name: Buffer): string {
-    const root = repository();
-    const directory = `${root}-shared`;
-    mkdirSync(directory);
-    const raw = name
-      .subarray(0, name.indexOf(0) + 1 || undefined)
-      .toString("latin1")
-      .replace("\0", "");
-    for (const harmless of new Set(["x", name.toString("utf8")]))
-      if (harmless !== raw && !harmless.includes("\0"))
-        symlinkSync(join(root, ".git"), join(directory, harmless));
-    symlinkSync(
-      join(outside, ".git"),
-      Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(raw, "latin1")]),
-    );
-    const line = Buffer.concat([Buffer.from(`${directory}/`), name, Buffer.from("\n")]);
-    writeFileSync(join(root, ".git", "commondir"), line);
-    return root;
-  }
-
-  it.each([
-    ["a space", SPACE],
-    ["a byte that is not UTF-8", BYTE],
-    ["a NUL", NUL],
-  ])("commondir with %s", async (_, name) => {
-    const root = decoy(name);
-    expect(git(root, "log"), "no trap").toContain("Secret commit");
-    const branch = `b-${counter++}`;
-    const answers = [
-      await call("git_log", root),
-      await call("git_show", root, { revision: "HEAD" }),
-      await call("git_create_branch", root, { branch_name: branch }),
-      await call("git_create_tag", root, { tag_name: branch, revision: "HEAD" }),
-      await call("git_set_remote", root, { remote: branch, url: "https://example.org/x.git" }),
-    ];
-    expect(answers.join()).not.toContain("Secret commit");
-    expect(git(outside, "for-each-ref")).not.toContain(branch);
-    expect(git(outside, "config", "--list")).not.toContain(branch);
-    for (const answer of answers) expect(answer).toMatch(REFUSED);
+    git(place.path("in"), "clone", "--quiet", "--shared", root, "shared");
+    git(root, "worktree", "add", "--quiet", place.path("in", "twin"), "-b", "twin");
+    for (const where of [root, place.path("in", "shared"), place.path("in", "twin")])
+      expect((await call("git_log", where)).data.commits).toHaveLength(1);
   });
 
-  it("commondir through a link and back", async () => {
-    const root = repository();
-    symlinkSync("..", join(root, "up"));
-    write(root, ".git/commondir", "../up/../out/repo/.git\n");
-    expect(git(root, "log"), "no trap").toContain("Secret commit");
-    const answer = await call("git_create_branch", root, { branch_name: `b-${counter}` });
-    expect(git(outside, "for-each-ref")).not.toContain(`b-${counter}`);
-    expect(answer).toMatch(REFUSED);
-  });
-
-  it("an include through a link and back", async () => {
-    const root = repository();
-    git(outside, "remote", "add", "private", "https://secret.example.org/x.git");
-    symlinkSync("..", join(root, "up"));
-    git(root, "config", "include.path", "../up/../out/repo/.git/config");
-    expect(git(root, "remote"), "no trap").toContain("private");
-    const answer = await call("git_list_refs", root, { kind: "remotes" });
-    expect(answer).not.toContain("secret.example.org");
-    expect(answer).toMatch(REFUSED);
-  });
-
-  it("commondir of a linked worktree", async () => {
-    const { root } = worktree();
-    write(root, ".git/worktrees/w/commondir", join(outside, ".git"));
-    write(root, ".git/worktrees/w/HEAD", "ref: refs/heads/main\n");
-    const secret = git(outside, "rev-parse", "--short=10", "HEAD").trim();
-    expect(git(root, "worktree", "list", "--porcelain"), "no trap").toContain(secret);
-    const answer = await call("git_list_refs", root, { kind: "worktrees" });
-    expect(answer).not.toContain(secret);
-    expect(answer).toMatch(REFUSED);
-  });
-
-  /** Files of alternates that git follows outside, and whose other meanings are harmless. */
-  const ALTERNATES: Record<string, (root: string, objects: string) => string | Buffer> = {
-    "in quotes": (_, objects) => `"\\057${objects.slice(1)}"\n`,
-    "after one in quotes": (root, objects) => `"${root}"x${objects}\n`,
-    "with a byte that is not UTF-8": (root, objects) => {
-      const path = Buffer.from(`${root}/x\xff`, "latin1");
-      symlinkSync(objects, path);
-      mkdirSync(path.toString("utf8"));
-      return path;
-    },
-    "of a hundred others": (root, objects) => {
-      const names = Array.from({ length: 110 }, (_, at) => join(root, `alternate-${at}`));
-      for (const name of names) mkdirSync(name);
-      write(root, "alternate-0/info/alternates", objects);
-      return names.join("\n");
-    },
-  };
-
-  it.each(Object.entries(ALTERNATES))("alternates %s", async (_, make) => {
-    const root = repository();
-    const blob = git(outside, "rev-parse", "HEAD:secret.txt").trim();
-    write(root, ".git/objects/info/alternates", make(root, join(outside, ".git", "objects")));
-    expect(git(root, "cat-file", "-p", blob), "no trap").toContain("TOPSECRET");
-    const answer = await call("git_show", root, { revision: blob });
-    expect(answer).not.toContain("TOPSECRET");
-    expect(answer).toMatch(REFUSED);
-  });
-});
-
-describe("a git directory stops or uses nothing of the user's", () => {
-  it("a pipe in one repository leaves the others working", async () => {
-    const healthy = repository();
-    for (const name of ["commondir", "index", "HEAD", "objects/info/alternates", "index"]) {
+  it("with a pipe or a device is refused and leaves the others working", async () => {
+    const names = ["commondir", "index", "HEAD", "objects/info/alternates"];
+    for (const name of names) {
       const root = repository();
       rmSync(join(root, ".git", name), { force: true });
       mkdirSync(join(root, ".git/objects/info"), { recursive: true });
       execFileSync("mkfifo", [join(root, ".git", name)]);
-      expect(await call("git_status", root), name).toMatch(REFUSED);
+      expect(await codeOf(call("git_status", root)), name).toMatch(REFUSED);
     }
-    expect(await call("git_log", healthy)).toContain("First");
+    const device = repository();
+    link(device, "commondir", "/dev/zero");
+    const endless = repository();
+    write(endless, ".git/commondir", `${"/".repeat(2_000_000)}\n`);
+    for (const root of [device, endless])
+      expect(await codeOf(call("git_log", root))).toMatch(REFUSED);
+    expect((await call("git_log", repository())).text).toContain("First");
   });
 
-  it("a device as a file is not read", async () => {
-    for (const name of ["commondir", "objects/info/alternates"]) {
-      const root = repository();
-      mkdirSync(join(root, ".git/objects/info"), { recursive: true });
-      symlinkSync("/dev/zero", join(root, ".git", name));
-      expect(await call("git_log", root), name).toMatch(REFUSED);
-    }
-    const root = repository();
-    write(root, ".git/commondir", `${"/".repeat(2_000_000)}\n`);
-    expect(await call("git_log", root)).toMatch(REFUSED);
-  });
-
-  it("100,000 tags on one commit don't stop git_log and git_show", async () => {
+  it("with 100,000 tags on one commit doesn't stop git_log and git_show, which leave them out", async () => {
     const root = repository();
     const head = git(root, "rev-parse", "HEAD").trim();
     const tags = Array.from({ length: 100_000 }, (_, at) => `${head} refs/tags/t${100_000 + at}\n`);
-    write(
-      root,
-      ".git/packed-refs",
-      `# pack-refs with: peeled fully-peeled sorted \n${tags.join("")}`,
-    );
+    const packed = `# pack-refs with: peeled fully-peeled sorted \n${tags.join("")}`;
+    write(root, ".git/packed-refs", packed);
     for (const tool of ["git_log", "git_show"]) {
-      const answer = await call(tool, root, { revision: "HEAD" });
-      expect(answer, tool).toContain("HEAD -> main, tag: t199999, tag: t199998");
-      expect(answer, tool).toContain("… 99,951 more");
+      const { text } = await call(tool, root, { revision: "HEAD" });
+      expect(text).toContain("Refs: HEAD -> main\n");
+      expect(text).toContain("Tags are not shown, because there are too many");
     }
   });
+});
 
-  it.each(["--merge", "--apply"])(
-    "a rebase (%s) that came with the repository signs nothing",
-    async (kind) => {
-      const root = repository();
-      git(root, "checkout", "--quiet", "-b", "side");
-      commitFiles(root, "Side", { "a.txt": "side\n" });
-      git(root, "checkout", "--quiet", "main");
-      commitFiles(root, "Main", { "a.txt": "main\n" });
-      expect(() => git(root, "rebase", kind, "side")).toThrow();
-      write(root, "a.txt", "resolved\n");
-      git(root, "add", ".");
-      const state = kind === "--merge" ? "rebase-merge" : "rebase-apply";
-      write(root, `.git/${state}/gpg_sign_opt`, "-S\n");
-      const answer = await call("git_rebase", root, { action: "continue" });
-      expect(existsSync(trap.log)).toBe(false);
-      expect(answer).toContain("unsafe_operation");
-      expect(() => git(root, "-c", "core.editor=:", "rebase", "--continue")).toThrow();
-      expect(existsSync(trap.log), "no trap").toBe(true);
-    },
-  );
+const succeeds = (work: () => unknown): boolean => {
+  try {
+    return work() !== undefined;
+  } catch {
+    return false;
+  }
+};
 
-  it("a cherry-pick that came with the repository signs nothing", async () => {
+describe("an operation that came with the repository signs nothing", () => {
+  /** Starts an operation that stops at a conflict, resolves it, and plants a signing option. */
+  const stopped = (start: readonly string[], file: string, option: string) => {
     const root = repository();
     git(root, "checkout", "--quiet", "-b", "side");
     commitFiles(root, "Side", { "a.txt": "side\n" });
     commitFiles(root, "More", { "b.txt": "b\n" });
     git(root, "checkout", "--quiet", "main");
     commitFiles(root, "Main", { "a.txt": "main\n" });
-    expect(() => git(root, "cherry-pick", "side~1", "side")).toThrow();
+    expect(() => git(root, ...start)).toThrow();
     write(root, "a.txt", "resolved\n");
     git(root, "add", ".");
-    write(root, ".git/sequencer/opts", "[options]\n\tgpg-sign = \n");
-    const answer = await call("git_cherry_pick", root, { action: "continue" });
+    write(root, `.git/${file}`, option);
+    return root;
+  };
+  it.each([
+    [["rebase", "--merge", "side"], "rebase-merge/gpg_sign_opt", "-S\n"],
+    [["rebase", "--apply", "side"], "rebase-apply/gpg_sign_opt", "-S\n"],
+    [["cherry-pick", "side~1", "side"], "sequencer/opts", "[options]\n\tgpg-sign = \n"],
+  ])("%s", async (start, file, option) => {
+    const trap = canary(place.path("evil"));
+    git(place.folder, "config", "--global", "gpg.program", trap.program);
+    const root = stopped(start, file, option);
+    const tool = start[0] === "rebase" ? "git_rebase" : "git_cherry_pick";
+    expect(await codeOf(call(tool, root, { action: "continue" }))).toBe("unsafe_operation");
     expect(existsSync(trap.log)).toBe(false);
-    expect(answer).toContain("unsafe_operation");
-    expect(() => git(root, "-c", "core.editor=:", "cherry-pick", "--continue")).toThrow();
+    expect(() => git(root, "-c", "core.editor=:", start[0] ?? "", "--continue")).toThrow();
     expect(existsSync(trap.log), "no trap").toBe(true);
+  });
+});
+
+describe("only what is allowed is opened:", () => {
+  it("no repository outside, whatever tool is called (CVE-2025-68143)", async () => {
+    symlinkSync(outside, place.path("in", "link"));
+    const paths = ["../out/repo", `file://${outside}`, `${place.path("in")}/../out/repo`];
+    for (const root of [...paths, place.path("in", "link")])
+      expect(await codeOf(call("git_status", root)), root).toBe("outside");
+    for (const { name } of tools) {
+      if (name === "git_init" || name === "git_clone") continue;
+      expect(await codeOf(call(name, outside, callOf(name).args)), name).toBe("outside");
+    }
+  });
+
+  it("no linked worktree whose repository is outside, with an error about that repository", async () => {
+    const twin = place.path("in", "twin");
+    git(outside, "worktree", "add", "--quiet", "-b", "w", twin);
+    for (const args of [{}, { repo_path: twin }]) {
+      const error = await failureOf(callTool(gitOver([twin]), "git_status", args));
+      expect(error.message).toContain("git directory is outside the allowed directories");
+    }
+  });
+
+  it("nothing above an allowed directory, and no bare repository by accident", async () => {
+    const root = sampleRepository(path());
+    const narrow = gitOver([join(root, "src")]);
+    const error = await failureOf(callTool(narrow, "git_log", { repo_path: join(root, "src") }));
+    expect(error.code).toBe("not_a_repository");
+    expect(error.hint).toContain("above an allowed directory");
+    const bare = join(root, "vendor", "evil.git");
+    git(place.folder, "clone", "--quiet", "--bare", root, bare);
+    write(bare, "deep/er/x", "x");
+    expect(await codeOf(call("git_log", join(bare, "deep")))).toBe("not_a_repository");
+    expect((await call("git_log", bare)).data.commits).toHaveLength(3);
+  });
+
+  it("no file outside that the configuration names (blame.ignoreRevsFile)", async () => {
+    const root = sampleRepository(path());
+    const first = git(root, "rev-parse", "--short=10", "HEAD~2").trim();
+    const reformat = commitFiles(root, "Reformat", { "src/app.ts": "  one\ntwo\n" });
+    const blame = () => call("git_blame", root, { path: "src/app.ts", end_line: 1 });
+    write(place.path("out"), "ignored", `${reformat}\n`);
+    symlinkSync(place.path("out", "ignored"), join(root, "linked"));
+    for (const file of [place.path("out", "ignored"), "linked"]) {
+      git(root, "config", "blame.ignoreRevsFile", file);
+      expect(await codeOf(blame())).toBe("outside_roots");
+    }
+    write(root, ".ignored", `${reformat}\n`);
+    git(root, "config", "blame.ignoreRevsFile", ".ignored");
+    expect((await blame()).text).toContain(`\n${first} `);
+  });
+
+  it("no repository of another user, unless the user has marked it as safe (CVE-2022-24765)", async (ctx) => {
+    if (process.getuid?.() !== 0) ctx.skip("needs root");
+    const root = repository();
+    for (const part of [root, join(root, ".git")]) chownSync(part, 12_345, 12_345);
+    for (const name of ["git_status", "git_log", "git_list_files"])
+      expect(await codeOf(call(name, root)), name).toBe("dubious_ownership");
+    write(place.home, ".gitconfig", `[safe]\n\tdirectory = ${root}\n`);
+    expect((await call("git_log", root)).data.commits).toHaveLength(1);
+  });
+
+  it("no submodule outside, before a command looks into it", async () => {
+    const root = repository();
+    submodule(root);
+    const add = () => call("git_add", root, { files: ["sub"] });
+    await add();
+    const { notes } = (await call("git_status", root)).data;
+    expect(notes).toContainEqual(expect.stringMatching(/not examined.*: sub\.$/));
+    write(root, "sub/.git", `gitdir: ${join(outside, ".git")}\n`);
+    expect(await codeOf(add())).toBe("outside_roots");
+  });
+});
+
+describe("what leads out of the working tree", () => {
+  it("leads git_grep to no file outside, and the pages go on", async () => {
+    const root = repository({ "d/id_rsa": "nothing\n", "e/plain.txt": "the needle\n" });
+    write(place.path("out"), "keys/id_rsa", "TOPSECRET needle\n");
+    rmSync(join(root, "d"), { recursive: true });
+    symlinkSync(place.path("out", "keys"), join(root, "d"));
+    const args = { pattern: "needle", limit: 1 };
+    const found = [];
+    let page = await call("git_grep", root, args);
+    found.push(...matchesIn(page.data));
+    while (page.data.next_cursor !== undefined) {
+      page = await call("git_grep", root, { ...args, cursor: page.data.next_cursor });
+      found.push(...matchesIn(page.data));
+    }
+    expect(found).toEqual([{ path: "e/plain.txt", line: 1, text: "the needle" }]);
+  });
+
+  it.each([
+    ["git_worktree_add", { branch_name: "hooks" }],
+    ["git_init", {}],
+    ["git_clone", { url: "https://example.org/x.git" }],
+  ] as const)("%s makes nothing inside a git directory", async (tool, args) => {
+    const root = place.path("in", "repo");
+    git(root, "branch", "hooks");
+    git(place.path("in"), "clone", "--quiet", "--bare", "--template=", "repo", "bare.git");
+    symlinkSync("repo/.git", place.path("in", "link"));
+    for (const name of ["repo/.git/x", "repo/.GIT/x", "bare.git/x", "link/x", "repo/sub/.git/x"]) {
+      const where = { ...args, path: place.path("in", name) };
+      const made = tool === "git_worktree_add" ? { ...where, repo_path: root } : where;
+      expect(await codeOf(callTool(over, tool, made)), name).toBe("inside_git_directory");
+    }
+    for (const name of ["repo/.git/x", "bare.git/x", "repo/sub"])
+      expect(existsSync(place.path("in", name)), name).toBe(false);
   });
 });

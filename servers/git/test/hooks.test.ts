@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Connected, type ConnectOptions, connectInMemory, fakeCall } from "@refmcp/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { connectInMemory, fakeCall } from "@refmcp/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { GitOptions } from "../src/git/open/machine.ts";
 import { server } from "../src/server.ts";
 import {
   callTool,
@@ -12,27 +13,22 @@ import {
   sampleRepository,
   write,
 } from "./fixture.ts";
-import { serveGit } from "./http-server.ts";
 import { executable } from "./traps.ts";
-import { place, useTestDirectory } from "./upstream.ts";
+import { cloned, LOOPBACK, place, useTestDirectory } from "./upstream.ts";
 import { ALL_TOOLS } from "./world.ts";
 
 useTestDirectory();
 
 let root: string;
-const open: { close(): Promise<unknown> }[] = [];
 beforeEach(() => {
   root = sampleRepository(place.path("repo"));
   git(root, "stash", "clear");
 });
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
 
 /** Installs a hook that leaves a mark, complains and rejects. */
-function rejecting(name: string, folder = ".git/hooks"): () => boolean {
+function rejecting(name: string): () => boolean {
   const mark = place.path(`${name} ran`);
-  const file = `${root}/${folder}/${name}`;
+  const file = `${root}/.git/hooks/${name}`;
   mkdirSync(dirname(file), { recursive: true });
   executable(file, `touch "${mark}"\necho "error: lint failed in a.ts" >&2\nexit 1`);
   return () => existsSync(mark);
@@ -43,99 +39,59 @@ const call = (
   tool: string,
   args: object,
   recorded = fakeCall(),
-  hooks: "ask" | "run" | "off" = "ask",
-) => callTool(gitOver([place.folder], { hooks }), tool, { repo_path: root, ...args }, recorded);
+  options: Partial<GitOptions> = {},
+) => callTool(gitOver([place.folder], options), tool, { repo_path: root, ...args }, recorded);
+const COMMIT = { message: "Empty", allow_empty: true };
 
-describe.each(["legacy", "modern"] as const)(
-  "a commit that a hook checks, in the %s era",
-  (era) => {
-    async function connect(options: ConnectOptions = {}): Promise<Connected["client"]> {
-      const args = [place.folder, ...ALL_TOOLS, ...(options.args ?? [])];
-      const connected = await connectInMemory(server, { era, ...options, args });
-      open.push(connected);
-      return connected.client;
-    }
-    const commit = (args: object = {}) => ({
-      name: "git_commit",
-      arguments: { repo_path: root, message: "Staged", ...args },
-    });
-    const codeOf = (result: { _meta?: Record<string, unknown> | undefined }) =>
-      Object(result._meta?.["io.github.refmcp/error"]).code;
-
-    beforeEach(() => {
-      write(root, "src/app.ts", "changed\n");
-      git(root, "add", "src/app.ts");
-    });
-
-    it("the user decides, whatever skip_hooks says", async () => {
-      const ran = rejecting("pre-commit");
-      const before = head();
-      const questions: string[] = [];
-      let agrees = true;
-      const client = await connect({
-        elicit({ message }) {
-          questions.push(message);
-          return agrees ? { action: "accept", content: { confirm: true } } : { action: "decline" };
-        },
-      });
-      const failed = await client.callTool(commit({ skip_hooks: true }));
-      expect(codeOf(failed)).toBe("hook_failed");
-      expect(JSON.stringify(failed.content)).toContain("lint failed in a.ts");
-      expect(ran()).toBe(true);
-      expect(head()).toBe(before);
-      agrees = false;
-      const done = await client.callTool(commit());
-      expect(done.structuredContent).toMatchObject({
-        notes: ["Did not run the hooks pre-commit: the user declined."],
-      });
-      expect(questions).toHaveLength(2);
-    });
-
-    // Only the question depends on the revision of the protocol.
-    if (era === "legacy") return;
-
-    it.each(["pre-commit", "prepare-commit-msg", "commit-msg"])(
-      "hooks do not run if the user is not asked, and %s is not skipped either",
-      async (name) => {
-        const ran = rejecting(name);
-        const before = head();
-        for (const args of [[], ["--confirm", "never"]]) {
-          const client = await connect({ args });
-          const refused = await client.callTool(commit());
-          expect(refused.isError).toBe(true);
-          expect(codeOf(refused)).toBe("hook_needed");
-          expect(JSON.stringify(refused.content)).toMatch(
-            new RegExp(`${name} .*--hooks run.*skip_hooks: true`, "s"),
-          );
-          expect(head()).toBe(before);
-          const done = await client.callTool(commit({ skip_hooks: true, allow_empty: true }));
-          expect(done.structuredContent).toMatchObject({
-            notes: [`Did not run the hooks ${name}: skip_hooks.`],
-          });
-          git(root, "reset", "--soft", before);
-        }
-        expect(ran()).toBe(false);
+it.each(["legacy", "modern"] as const)(
+  "the user decides, whatever skip_hooks says (%s)",
+  async (era) => {
+    const ran = rejecting("pre-commit");
+    const before = head();
+    const questions: string[] = [];
+    let agrees = true;
+    const { client, close } = await connectInMemory(server, {
+      era,
+      args: [place.folder, ...ALL_TOOLS],
+      elicit({ message }) {
+        questions.push(message);
+        return agrees ? { action: "accept", content: { confirm: true } } : { action: "decline" };
       },
-    );
-
-    it("with --hooks run or off nobody is asked", async () => {
-      const ran = rejecting("commit-msg");
-      const off = await connect({ args: ["--hooks", "off"] });
-      const done = await off.callTool(commit());
-      expect(done.structuredContent).toMatchObject({
-        notes: ["Did not run the hooks commit-msg: --hooks off."],
-      });
-      expect(ran()).toBe(false);
-      const trusting = await connect({ args: ["--hooks", "run"] });
-      const failed = await trusting.callTool(commit({ allow_empty: true, skip_hooks: true }));
-      expect(codeOf(failed)).toBe("hook_failed");
-      expect(ran()).toBe(true);
     });
+    const commit = { name: "git_commit", arguments: { repo_path: root, ...COMMIT } };
+    const failed = await client.callTool(commit);
+    expect(failed.isError).toBe(true);
+    expect(JSON.stringify(failed.content)).toContain("lint failed in a.ts");
+    expect([ran(), head()]).toEqual([true, before]);
+    agrees = false;
+    const { structuredContent } = await client.callTool(commit);
+    expect(structuredContent).toMatchObject({
+      notes: ["Did not run the hooks pre-commit: the user declined."],
+    });
+    expect(questions).toHaveLength(2);
+    await close();
   },
 );
 
+it("with --hooks run or off, or --confirm never, nobody is asked", async () => {
+  const ran = rejecting("commit-msg");
+  const asked = fakeCall({ agrees: true });
+  const { data } = await call("git_commit", COMMIT, asked, { hooks: "off" });
+  expect(data.notes).toEqual(["Did not run the hooks commit-msg: --hooks off."]);
+  const never = await failureOf(call("git_commit", COMMIT, asked, { mayAsk: false }));
+  expect(never.code).toBe("hook_needed");
+  expect(ran()).toBe(false);
+  const skip = { ...COMMIT, skip_hooks: true };
+  const failed = await failureOf(call("git_commit", skip, asked, { hooks: "run" }));
+  expect(failed.code).toBe("hook_failed");
+  expect([ran(), asked.questions]).toEqual([true, []]);
+});
+
 describe("every tool that would run a hook that checks", () => {
   const cases: [tool: string, hook: string, args: object][] = [
+    ["git_commit", "pre-commit", COMMIT],
+    ["git_commit", "prepare-commit-msg", COMMIT],
+    ["git_commit", "commit-msg", COMMIT],
     ["git_merge", "pre-merge-commit", { revision: "feature" }],
     ["git_merge", "commit-msg", { revision: "feature" }],
     ["git_cherry_pick", "prepare-commit-msg", { commits: ["feature"] }],
@@ -149,16 +105,9 @@ describe("every tool that would run a hook that checks", () => {
     async (tool, hook, args) => {
       const before = head();
       const ran = rejecting(hook);
-      // git_rebase asks first whether commits may be rewritten.
-      const unasked = () =>
-        Object.assign(fakeCall(), { confirm: (question: string) => confirm(question) });
-      const confirm = (question: string) =>
-        question.startsWith("Rebase") ? Promise.resolve() : fakeCall().confirm(question);
-      const refused = await failureOf(call(tool, args, unasked()));
-      expect(refused).toMatchObject({
-        code: "hook_needed",
-        message: expect.stringContaining(hook),
-      });
+      const refused = await failureOf(call(tool, args));
+      expect(refused).toMatchObject({ code: "hook_needed", message: expect.stringMatching(hook) });
+      expect(refused.hint).toMatch(/--hooks run.*skip_hooks: true/);
       expect(ran()).toBe(false);
       const failed = await failureOf(call(tool, args, fakeCall({ agrees: true })));
       expect(failed.code).toBe("hook_failed");
@@ -166,7 +115,7 @@ describe("every tool that would run a hook that checks", () => {
       expect(ran()).toBe(true);
       expect([head(), git(root, "status", "--porcelain")]).toEqual([before, ""]);
       expect((await call("git_status", {})).data.operation).toBeUndefined();
-      const { data } = await call(tool, { ...args, skip_hooks: true }, unasked());
+      const { data } = await call(tool, { ...args, skip_hooks: true });
       expect(data.notes).toEqual([`Did not run the hooks ${hook}: skip_hooks.`]);
       expect(head()).not.toBe(before);
     },
@@ -181,49 +130,32 @@ describe("every tool that would run a hook that checks", () => {
   });
 
   it("a push, with and without force", async () => {
-    const bare = place.path("served", "x.git");
-    git(place.folder, "clone", "--quiet", "--bare", root, bare);
-    git(bare, "config", "http.receivepack", "true");
-    const web = await serveGit(place.path("served"));
-    open.push(web);
-    git(root, "remote", "set-url", "origin", `${web.url}/x.git`);
-    git(root, "update-ref", "refs/remotes/origin/main", "HEAD");
+    const { root: clone, bare } = await cloned();
+    root = clone;
     commitFiles(root, "New", { "new.txt": "new\n" });
     const remote = () => git(bare, "rev-parse", "main").trim();
     const before = remote();
     const ran = rejecting("pre-push");
-    const options = { protocols: ["http"], allowedHosts: ["127.0.0.1"] };
-    const push = (tool: string, args: object, agrees?: boolean) => {
-      const asked = agrees === undefined ? fakeCall() : fakeCall({ agrees });
-      const confirm = asked.confirm.bind(asked);
-      const recorded = Object.assign(asked, {
-        confirm: (question: string) =>
-          question.startsWith("Replace") ? Promise.resolve() : confirm(question),
-      });
-      return callTool(
-        gitOver([place.folder], options),
-        tool,
-        { repo_path: root, ...args },
-        recorded,
-      );
+    /** Agrees that commits are replaced, and to the hooks or not. */
+    const push = (tool: string, args: object, agrees: boolean) => {
+      const yes = fakeCall({ agrees: true });
+      const no = fakeCall();
+      const confirm = (question: string) =>
+        (agrees || question.startsWith("Replace") ? yes : no).confirm(question);
+      return call(tool, args, Object.assign(fakeCall(), { confirm }), LOOPBACK);
     };
     for (const tool of ["git_push", "git_push_force_with_lease"]) {
-      expect((await failureOf(push(tool, {}))).code).toBe("hook_needed");
+      expect((await failureOf(push(tool, {}, false))).code).toBe("hook_needed");
       expect(ran()).toBe(false);
     }
     for (const tool of ["git_push", "git_push_force_with_lease"])
-      expect(await failureOf(push(tool, {}, true))).toMatchObject({
-        code: "hook_failed",
-        message: expect.stringContaining("lint failed in a.ts"),
-      });
+      expect((await failureOf(push(tool, {}, true))).message).toContain("lint failed in a.ts");
     expect(remote()).toBe(before);
-    const { data } = await push("git_push", { skip_hooks: true });
+    const { data } = await push("git_push", { skip_hooks: true }, false);
     expect(data.notes).toEqual(["Did not run the hooks pre-push: skip_hooks."]);
     expect(remote()).toBe(head());
     git(root, "reset", "--quiet", "--hard", before);
-    expect((await push("git_push_force_with_lease", { skip_hooks: true })).data.notes).toHaveLength(
-      1,
-    );
+    await push("git_push_force_with_lease", { skip_hooks: true }, false);
     expect(remote()).toBe(before);
   });
 });
@@ -239,13 +171,15 @@ it("a hook can use patterns of paths, and the files of a commit stay literal", a
   write(root, "*.ts", "literal\n");
   write(root, "src/app.ts", "changed\n");
   const refused = await failureOf(
-    call("git_commit", { message: "Secret", files: ["deep/secret.env"] }, undefined, "run"),
+    call("git_commit", { message: "Secret", files: ["deep/secret.env"] }, undefined, {
+      hooks: "run",
+    }),
   );
   expect(refused).toMatchObject({
     code: "hook_failed",
     message: expect.stringContaining("secret.env"),
   });
   git(root, "reset", "--quiet");
-  await call("git_commit", { message: "One file", files: ["*.ts"] }, undefined, "run");
+  await call("git_commit", { message: "One file", files: ["*.ts"] }, undefined, { hooks: "run" });
   expect(git(root, "show", "--name-only", "--format=").trim()).toBe("*.ts");
 });

@@ -2,15 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  commitFiles,
-  emptyRepository,
-  failureOf,
-  git,
-  randomOf,
-  useSample,
-  write,
-} from "./fixture.ts";
+import { commitFiles, emptyRepository, git, randomOf, useSample, write } from "./fixture.ts";
 
 const sample = useSample("clean");
 
@@ -33,23 +25,6 @@ function repositoryWith(files: Readonly<Record<string, string | Uint8Array>>) {
 }
 
 describe("ids of hunks", () => {
-  it("are at the end of each hunk's header, and the patch is still applicable", async () => {
-    const { root, at } = repositoryWith({ a: numbers(1, 40).join("") });
-    const lines = numbers(1, 40);
-    lines[4] = "FIVE\n";
-    lines[7] = "EIGHT\n";
-    lines[30] = "31\n";
-    write(root, "a", lines.join(""));
-    const { text } = await at("git_diff_unstaged");
-    expect(idsIn(text)).toHaveLength(2);
-    expect(text).toMatch(/^@@ -2,10 \+2,10 @@ line 1 \[[0-9a-f]{7}\]$/m);
-    const patch = `${text.slice(text.indexOf("diff --git"), text.lastIndexOf("\n("))}\n`;
-    write(root, "../p", patch);
-    git(root, "checkout", "--quiet", "a");
-    git(root, "apply", "../p");
-    expect(readFileSync(join(root, "a"), "utf8")).toBe(lines.join(""));
-  });
-
   it("stay the same when other hunks are staged or lines move, and equal hunks differ", async () => {
     const file = (one: string, two: string) =>
       `a\nb\nc\n${one}\nd\ne\nf\n${numbers(1, 20).join("")}a\nb\nc\n${two}\nd\ne\nf\n`;
@@ -62,21 +37,6 @@ describe("ids of hunks", () => {
     expect(await unstaged()).toEqual([first]);
     write(root, "a", file("new", "new").replace("line 9", "nine"));
     expect((await unstaged())[0]).toBe(first);
-  });
-
-  it("that are stale are refused, and nothing is staged", async () => {
-    const { root, at, unstaged } = repositoryWith({ a: "1\n2\n3\n" });
-    write(root, "a", "1\ntwo\n3\n");
-    const [old = ""] = await unstaged();
-    write(root, "a", "1\nTWO\n3\n");
-    const [current = ""] = await unstaged();
-    const error = await failureOf(at("git_add", { hunks: [current, old] }));
-    expect(error).toMatchObject({ kind: "conflict", code: "stale_hunk" });
-    expect(error.message).toContain(`has the id ${old}.`);
-    expect(git(root, "diff", "--cached")).toBe("");
-    for (const bad of ["HEAD", "--all", `${current}:1`, ""])
-      expect((await failureOf(at("git_add", { hunks: [bad] }))).code, bad).toBe("bad_hunk");
-    expect((await failureOf(at("git_add"))).code).toBe("nothing_named");
   });
 });
 

@@ -24,18 +24,23 @@ function filesIn(root: string): string[] {
     .filter((path) => !path.startsWith(join(root, ".git")));
 }
 
+/** Files here, and what the other side has there: the same, a directory in place of a file, and a file in place of one. */
+const MINE = ["mine.txt", "mine.log", "deep/mine.log", "d.log", "e.log/mine"];
+const THEIRS = ["mine.txt", "mine.log", "deep/mine.log", "d.log/theirs", "e.log"];
+
 /** A repository with every kind of file; the branch that tools go to has other content for each. */
-function repository(): string {
-  const root = sampleRepository(place.path("repo"));
+function repository(state: "clean" | "dirty"): string {
+  const root = sampleRepository(place.path(state));
   git(root, "reset", "--quiet", "--hard");
   git(root, "checkout", "--quiet", "feature");
-  for (const path of ["mine.txt", "mine.log", "deep/mine.log"]) write(root, path, "theirs\n");
+  for (const path of THEIRS) write(root, path, "theirs\n");
   git(root, "add", "--force", ".");
   git(root, "commit", "--quiet", "-m", "Theirs");
   git(root, "checkout", "--quiet", "main");
-  makeDirty(root);
-  for (const path of ["mine.txt", "mine.log", "deep/mine.log"])
-    write(root, path, `mine, in ${path}\n`);
+  git(root, "checkout", "--quiet", "feature", "--", ...THEIRS);
+  git(root, "stash", "push", "--quiet");
+  if (state === "dirty") makeDirty(root);
+  for (const path of MINE) write(root, path, `mine, in ${path}\n`);
   return root;
 }
 
@@ -44,15 +49,17 @@ const more: readonly [tool: string, args: object][] = [
   ["git_rebase", { onto: "feature", on_conflict: "keep" }],
   ["git_merge", { revision: "feature", on_conflict: "keep" }],
   ["git_restore", { files: ["."], source: "feature", staged: true }],
+  ["git_cherry_pick", { commits: ["feature"], on_conflict: "keep" }],
+  ["git_stash_apply", {}],
   ["git_clean", { ignored: true }],
 ];
-const calls = [
-  ...changing.map((name) => [name, callOf(name).args] as const),
-  ...more.flatMap(([name, args]) => [[name, args] as const]),
-];
+const calls = [...changing.map((name) => [name, callOf(name).args] as const), ...more];
 
-it.each(calls)("%s %o loses no byte of any file", async (tool, args) => {
-  const root = repository();
+const states = ["clean", "dirty"] as const;
+const all = calls.flatMap(([tool, args]) => states.map((state) => [tool, args, state] as const));
+
+it.each(all)("%s %o loses no byte of any file (%s)", async (tool, args, state) => {
+  const root = repository(state);
   const before = filesIn(root).map((path) => readFileSync(path, "utf8"));
   const ids = before.map((text, index) => {
     write(place.folder, `content-${index}`, text);

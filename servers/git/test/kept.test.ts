@@ -1,20 +1,10 @@
 import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   callTool,
   codeOf,
-  commitFiles,
-  emptyRepository,
   git,
   gitOver,
   insideAndOutside,
@@ -22,7 +12,7 @@ import {
   sampleRepository,
   write,
 } from "./fixture.ts";
-import { canary, executable } from "./traps.ts";
+import { canary, configText, executable } from "./traps.ts";
 import { place, useTestDirectory } from "./upstream.ts";
 
 // What outlives a call is the configuration; a later call sees every change.
@@ -33,7 +23,10 @@ const settle = () => new Promise((wake) => setTimeout(wake, 120));
 
 describe("a configuration that changes between two calls", () => {
   const filter = (program: string) =>
-    `[filter "evil"]\n\tclean = ${program}\n\tsmudge = ${program}\n`;
+    configText([
+      ["filter.evil.clean", program],
+      ["filter.evil.smudge", program],
+    ]);
   const ways: Readonly<Record<string, (root: string, text: string) => void>> = {
     "the repository's own": (root, text) => appendFileSync(join(root, ".git", "config"), text),
     "the worktree's": (root, text) => writeFileSync(join(root, ".git", "config.worktree"), text),
@@ -85,43 +78,5 @@ describe("a configuration that changes between two calls", () => {
     await shown();
     git(root, "config", "core.worktree", place.path("out"));
     expect(await codeOf(shown())).toBe("outside_roots");
-  });
-});
-
-describe("what is read between calls", () => {
-  it("through alternates that are added later, and forgets those that are removed", async () => {
-    const { root, outside, over } = insideAndOutside(place);
-    const secret = git(outside, "rev-parse", "HEAD:secret.txt").trim();
-    const shown = () => callTool(over, "git_show", { repo_path: root, revision: secret });
-    expect(await codeOf(shown())).toBe("bad_revision");
-    const file = ".git/objects/info/alternates";
-    write(root, file, `${join(outside, ".git", "objects")}\n`);
-    expect(await codeOf(shown())).toBe("outside_roots");
-    const inner = emptyRepository(place.path("in", "inner"));
-    commitFiles(inner, "Inner", { "secret.txt": "the secret\n" });
-    write(root, file, `${join(inner, ".git", "objects")}\n`);
-    expect((await shown()).text).toContain("the secret");
-    // The alternate's own alternates.
-    write(inner, file, `${join(outside, ".git", "objects")}\n`);
-    expect(await codeOf(shown())).toBe("outside_roots");
-    rmSync(join(root, file));
-    expect(await codeOf(shown())).toBe("bad_revision");
-  });
-
-  it("through a link that replaces the git directory", async () => {
-    const { root, outside, over } = insideAndOutside(place);
-    const shown = () =>
-      callTool(over, "git_show", { repo_path: root, revision: "HEAD:secret.txt" });
-    expect(await codeOf(shown())).toBe("bad_revision");
-    renameSync(join(root, ".git"), place.path("in", "moved"));
-    symlinkSync(join(outside, ".git"), join(root, ".git"));
-    expect(await codeOf(shown())).toBe("outside_roots");
-    rmSync(join(root, ".git"));
-    symlinkSync(place.path("in", "moved"), join(root, ".git"));
-    const { text } = await callTool(over, "git_show", {
-      repo_path: root,
-      revision: "HEAD:README.md",
-    });
-    expect(text).toContain("# Sample");
   });
 });

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { connectStdio } from "@refmcp/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { tools } from "../src/tools/index.ts";
-import { type Arguments, git, scratch } from "./fixture.ts";
+import { type Arguments, callTool, git, gitOver, scratch } from "./fixture.ts";
 import { executable } from "./traps.ts";
 import { ALL_TOOLS, disposeTemplate, world } from "./world.ts";
 
@@ -17,6 +17,7 @@ const READS =
 const CALLS: readonly { readonly name: string; readonly args?: Arguments }[] = [
   ...tools.filter(({ effect }) => effect !== "read"),
   { name: "git_worktree_add", args: { path: "twin", branch_name: "fresh" } },
+  { name: "git_rebase", args: { apply: "the plan of a preview" } },
   { name: "git_merge", args: { repo_path: "tidy", revision: "conflicting", on_conflict: "keep" } },
 ].map(({ name, ...rest }) => ({ name, ...("args" in rest ? { args: rest.args } : {}) }));
 
@@ -64,6 +65,11 @@ async function killedAt(at: number, name: string, args?: Arguments) {
     const [folder = ""] = made.args;
     const call: Record<string, unknown> = { ...made.calls[name], ...args };
     const root = join(folder, String(call.repo_path ?? "repo"));
+    if (args?.apply !== undefined) {
+      const preview = { ...made.calls[name], repo_path: root };
+      const { data } = await callTool(gitOver([folder]), name, preview);
+      Object.assign(call, { steps: undefined, apply: data.plan });
+    }
     const program = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
     const count = place.path("count");
     mkdirSync(place.path("bin"));

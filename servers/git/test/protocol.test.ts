@@ -1,10 +1,8 @@
-import { existsSync } from "node:fs";
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { server } from "../src/server.ts";
 import { git, makeDirty, type Scratch, sampleRepository, scratch } from "./fixture.ts";
-import { serveGit } from "./http-server.ts";
 import { ALL_TOOLS } from "./world.ts";
 
 let place: Scratch;
@@ -72,36 +70,6 @@ describe.each(["legacy", "modern"] as const)("in the %s era", (era) => {
     });
     expect(done.isError).not.toBe(true);
     expect(git(root, "stash", "list")).toBe("");
-  });
-
-  it("a clone reports progress and stops when cancelled", async () => {
-    const bare = place.path("served", "x.git");
-    git(place.folder, "clone", "--quiet", "--bare", root, bare);
-    const fast = await serveGit(place.path("served"));
-    const slow = await serveGit(place.path("served"), { stallAfter: 10 });
-    open.push(fast, slow);
-    const { client } = await connect({
-      era,
-      args: ["--protocols", "http", "--allow-host", "127.0.0.1"],
-    });
-    const steps: number[] = [];
-    const clone = (url: string, name: string) => ({
-      name: "git_clone",
-      arguments: { url: `${url}/x.git`, path: place.path(name) },
-    });
-    const done = await client.callTool(clone(fast.url, "done"), {
-      onprogress: ({ progress }) => steps.push(progress),
-    });
-    expect(done.isError, textOf(done)).not.toBe(true);
-    expect(steps.length).toBeGreaterThan(0);
-    const controller = new AbortController();
-    const cancelled = expect(
-      client.callTool(clone(slow.url, "cancelled"), { signal: controller.signal }),
-    ).rejects.toThrow();
-    await slow.stalled;
-    controller.abort();
-    await cancelled;
-    await expect.poll(() => existsSync(place.path("cancelled"))).toBe(false);
   });
 
   it("the resource of a repository shows its status", async () => {

@@ -145,40 +145,6 @@ describe("git_log", () => {
     expect(subjects((await sample().call("git_log", args)).data)).toEqual(expected);
   });
 
-  it("prints long lists and files as one line each, bounded", async () => {
-    const { call, git, write } = clean();
-    const [newest, middle, oldest] = git("log", "--format=%h", "--abbrev=10").split("\n");
-    expect((await call("git_log", { max_count: 20 })).text).toBe(
-      `Commit history:\n${newest} (HEAD -> main, tag: v1.0) Our line\n${middle} (tag: v0.9) Add café\n${oldest} First commit`,
-    );
-    git("mv", "src/util.ts", "src/tool.ts");
-    write("image.bin", new Uint8Array([1, 0, 2]));
-    for (let index = 0; index < 12; index++) write(`many/${index}.txt`, "one\ntwo\n");
-    commitFiles(sample().root, `Many\n\n${"word ".repeat(2_500)}`, {});
-    const { data, text } = await call("git_log", { format: "stat" });
-    expect(commitsIn(data)[0]?.files).toHaveLength(11);
-    expect(text).toContain("\n binary image.bin\n +2 -0 many/0.txt\n");
-    expect(text).toContain("\n … 4 more files\n");
-    expect(text).toContain("2024-01-01 Test First commit\n +1 -0 README.md\n +10 -0 src/app.ts");
-    expect(commitsIn((await call("git_log")).data)[0]?.message).toMatch(/…$/);
-  });
-
-  it("shows an id that 10 digits leave ambiguous longer", async () => {
-    const { call, git, write } = sample();
-    // Two commits whose ids begin with the same 10 digits.
-    for (const nonce of [252957, 623593]) {
-      const who = "Test <test@example.org> 1700000000 +0000";
-      const tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-      write("twin", `tree ${tree}\nauthor ${who}\ncommitter ${who}\n\nTwin ${nonce}\n`);
-      const oid = git("hash-object", "-w", "-t", "commit", "twin").trim();
-      git("update-ref", `refs/heads/twin-${nonce}`, oid);
-    }
-    const { data, text } = await call("git_log", { revision: "twin-252957", format: "oneline" });
-    const [{ commit } = { commit: "" }] = commitsIn(data);
-    expect(git("rev-parse", commit)).toBe(git("rev-parse", "twin-252957"));
-    expect(text).toContain(`\n${commit} `);
-  });
-
   it("shows how lines and a function changed, across a rename", async () => {
     const { call, git, write } = clean();
     git("mv", APP, "src/a:b.ts");

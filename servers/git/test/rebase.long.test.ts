@@ -1,8 +1,6 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { connectStdio } from "@refmcp/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import * as z from "zod";
 import {
   callTool,
   commitFiles,
@@ -14,7 +12,6 @@ import {
   type Scratch,
   scratch,
 } from "./fixture.ts";
-import { ALL_TOOLS } from "./world.ts";
 
 let place: Scratch;
 beforeEach(() => {
@@ -106,61 +103,3 @@ describe("a plan", () => {
     expect(outcomes.stopped).toBeGreaterThan(2);
   });
 });
-
-describe("a killed server", () => {
-  it("leaves the branch, index and files as before or after a plan, without a lock", async () => {
-    const root = emptyRepository(place.path("repo"));
-    const files = (text: string) =>
-      Object.fromEntries(
-        Array.from({ length: 300 }, (_, index) => [
-          `d${index % 7}/f${index}.txt`,
-          `${text} ${index}\n`,
-        ]),
-      );
-    commitFiles(root, "Base", files("base"));
-    commitFiles(root, "One", files("one"));
-    commitFiles(root, "Two", { "two.txt": "two\n" });
-    const before = git(root, "rev-parse", "HEAD").trim();
-    const moved = { before: 0, after: 0 };
-    for (let round = 0; round < 10; round++) {
-      git(root, "reset", "--quiet", "--hard", before);
-      const server = await connectStdio(join(import.meta.dirname, "../dist/bin.js"), {
-        args: [root, ...ALL_TOOLS],
-      });
-      const call = (args: object) =>
-        server.client.callTool({ name: "git_rebase", arguments: { ...args } });
-      const { structuredContent } = await call({
-        steps: [
-          { commit: "HEAD~1", action: "drop" },
-          { commit: "HEAD", action: "pick" },
-        ],
-      });
-      const { plan, after } = z
-        .object({ plan: z.string(), after: z.string() })
-        .parse(structuredContent);
-      const applied = call({ apply: plan }).catch(() => undefined);
-      await new Promise((resolve) => setTimeout(resolve, round * 12));
-      process.kill(server.pid ?? 0, "SIGKILL");
-      await applied;
-      await server.close().catch(() => undefined);
-      // git may still be at work; it has its own process group.
-      await expect.poll(() => locks(join(root, ".git"))).toEqual([]);
-      await expect.poll(() => git(root, "status", "--porcelain")).toBe("");
-      const now = git(root, "rev-parse", "HEAD").trim();
-      expect([before, after]).toContain(now);
-      expect(git(root, "worktree", "list").trim().split("\n")).toHaveLength(1);
-      expect(readFileSync(join(root, "d0/f0.txt"), "utf8")).toBe(
-        now === before ? "one 0\n" : "base 0\n",
-      );
-      expect(existsSync(join(root, "two.txt"))).toBe(true);
-      moved[now === before ? "before" : "after"] += 1;
-    }
-    expect(moved.before + moved.after).toBe(10);
-  });
-});
-
-function locks(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((name) =>
-    name.endsWith(".lock"),
-  );
-}

@@ -126,24 +126,4 @@ describe("a refused call changes nothing:", () => {
     expect(index() === times).toBe(true);
     expect(state()).toEqual(before);
   });
-
-  it("the error names the file, the option or the way out", async () => {
-    const cases: [tool: string, args: object, text: RegExp][] = [
-      ["git_add", { files: ["out/made.txt"] }, /Ignored by .*out\/made\.txt/],
-      ["git_add", { files: ["util.ts"] }, /util\.ts/],
-      ["git_blame", { path: APP, start_line: 99 }, /10 lines/],
-      ["git_grep", { pattern: "(" }, /fixed_strings/],
-      ["git_status", { repo_path: place.folder }, /repo_path/],
-      ["git_delete", { kind: "worktree", name: root }, /worktree/],
-      ["git_worktree_add", { path: place.path("x"), branch_name: "main" }, /checked out|in use/],
-      ["git_init", { path: root }, /already/],
-      ["git_init", { path: place.home }, /outside/],
-      ["git_worktree_add", { path: `${place.home}/x`, branch_name: "feature" }, /outside/],
-      ["git_delete", { kind: "tag", name: "v1.1" }, /There is no tag "v1\.1"\./],
-    ];
-    for (const [tool, args, text] of cases) {
-      const { message, hint } = await refused(tool, args);
-      expect(`${message} ${hint}`, tool).toMatch(text);
-    }
-  });
 });

@@ -1,11 +1,13 @@
 import { appendFileSync, existsSync, readdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { checkAddress, parseRemote } from "../src/git/remote/address.ts";
 import { callTool, codeOf, commitFiles, failureOf, git, write } from "./fixture.ts";
 import { serveGit } from "./http-server.ts";
-import { canary, executable, hooksInto } from "./traps.ts";
+import { canary, executable, hooksInto, set } from "./traps.ts";
 import { cloned, over, place, servers, upstream, useTestDirectory } from "./upstream.ts";
 
 useTestDirectory();
@@ -216,23 +218,13 @@ describe("allowed remotes", () => {
   it("a URL with an allowed scheme, and nothing that ssh or git would interpret as more", async () => {
     const clone = (url: string) =>
       codeOf(callTool(over({}), "git_clone", { url, path: place.path("x") }));
-    const refused: Readonly<Record<string, string>> = {
-      "ext::sh -c touch% ran": "bad_url",
-      "ext::x": "protocol_not_allowed",
-      "fd::17": "protocol_not_allowed",
-      "file:///etc": "protocol_not_allowed",
-      "/etc": "protocol_not_allowed",
-      "../source": "protocol_not_allowed",
-      "http://example.org/x": "protocol_not_allowed",
-      "git://example.org/x": "protocol_not_allowed",
-      "ftp://example.org/x": "protocol_not_allowed",
-      "ssh://-oProxyCommand=touch%20ran/x": "bad_url",
-      "ssh://-oProxyCommand=x@example.org/x": "bad_url",
-      "-oProxyCommand=x:y": "bad_url",
-      "--upload-pack=x": "bad_url",
-      "https://example.org/a\nb": "bad_url",
-    };
-    for (const [url, code] of Object.entries(refused)) expect(await clone(url), url).toBe(code);
+    const schemes = ["ext::x", "fd::17", "file:///etc", "/etc", "../source", "ftp://example.org/x"];
+    for (const url of [...schemes, "http://example.org/x", "git://example.org/x"])
+      expect(await clone(url), url).toBe("protocol_not_allowed");
+    const ssh = ["ssh://-oProxyCommand=x/x", "ssh://-oProxyCommand=x@example.org/x"];
+    const options = ["ext::sh -c touch% ran", "-oProxyCommand=x:y", "--upload-pack=x"];
+    for (const url of [...ssh, ...options, "https://example.org/a\nb"])
+      expect(await clone(url), url).toBe("bad_url");
     expect(existsSync(place.path("x"))).toBe(false);
   });
 
@@ -242,9 +234,7 @@ describe("allowed remotes", () => {
     hooksInto(join(bare, "hooks"), program);
     git(root, "config", "remote.origin.url", bare);
     git(root, "commit", "--quiet", "--allow-empty", "-m", "Mine");
-    expect(await codeOf(callTool(over(), "git_push", { repo_path: root }))).toBe(
-      "protocol_not_allowed",
-    );
+    expect(await codeOf(call("git_push"))).toBe("protocol_not_allowed");
     expect(existsSync(log)).toBe(false);
     git(root, "-c", "core.hooksPath=/dev/null", "push", "--quiet", "origin", "main");
     expect(existsSync(log), "no trap").toBe(true);
@@ -253,21 +243,8 @@ describe("allowed remotes", () => {
   it("no private address, unless the user allows its host", async () => {
     const clone = (url: string) =>
       codeOf(callTool(over({}), "git_clone", { url, path: place.path("x") }));
-    for (const host of [
-      "127.0.0.1",
-      "localhost",
-      "10.0.0.1",
-      "192.168.1.1",
-      "169.254.169.254",
-      "100.64.0.1",
-      "[::1]",
-      "[fd00::1]",
-      "[::ffff:127.0.0.1]",
-      "[64:ff9b::7f00:1]",
-      "2130706433",
-      "0x7f.1",
-      "0",
-    ])
+    const hosts = "localhost 10.0.0.1 169.254.169.254 100.64.0.1 [::1] [::ffff:127.0.0.1] 0x7f.1 0";
+    for (const host of hosts.split(" "))
       expect(await clone(`https://${host}/x.git`), host).toBe("host_not_allowed");
   });
 
@@ -282,70 +259,21 @@ describe("allowed remotes", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("not what the repository's configuration rewrites it to", async () => {
-    const { root, server } = await cloned();
-    const before = server.requests.length;
-    for (const [key, value] of [
-      ["url.http://127.0.0.1:1/.insteadOf", server.url],
-      ["url.ext::sh -c x.pushInsteadOf", server.url],
-      ["http.proxy", "http://127.0.0.1:1"],
-      ["http.sslVerify", "false"],
-      ["http.curloptResolve", "x:80:127.0.0.1"],
-      ["http.cookieFile", "/etc/passwd"],
-      ["remote.origin.vcs", "ext"],
-      ["remote.origin.proxy", "http://127.0.0.1:1"],
-      ["fetch.bundleURI", "http://127.0.0.1:1"],
-      ["remotes.origin", "another"],
-    ] as const) {
-      git(root, "config", key, value);
-      expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe(
-        "unsafe_config",
-      );
-      expect(await codeOf(callTool(over(), "git_push", { repo_path: root })), key).toBe(
-        "unsafe_config",
-      );
-      git(root, "config", "--unset", key);
-    }
-    expect(server.requests.length).toBe(before);
-    expect((await callTool(over(), "git_fetch", { repo_path: root })).data.count).toBe(0);
-  });
-
-  it("none of a remote's URLs that a later version of git may use (an empty one removes earlier ones)", async () => {
-    const { root, server } = await cloned();
-    const before = server.requests.length;
-    for (const urls of [
-      ["", "https://10.0.0.1/x.git"],
-      ["https://10.0.0.1/x.git", ""],
-    ]) {
-      git(root, "config", "--replace-all", "remote.origin.url", `${server.url}/upstream.git`);
-      for (const url of urls) git(root, "config", "--add", "remote.origin.url", url);
-      for (const tool of ["git_fetch", "git_push"])
-        expect(await codeOf(callTool(over(), tool, { repo_path: root })), tool).toBe(
-          "host_not_allowed",
-        );
-    }
-    expect(server.requests.length).toBe(before);
-  });
-
   it("asks the user's credential helper and never the repository's", async () => {
     const { root } = await cloned();
     const closed = await serveGit(place.path("served"), { login: "ada:right" });
     servers.push(closed);
     git(root, "config", "remote.origin.url", `${closed.url}/upstream.git`);
     const mark = place.path("ran");
-    git(
-      root,
-      "config",
-      "credential.helper",
-      `!touch ${mark}; echo username=ada; echo password=right`,
-    );
+    const evil = `!touch ${mark}; echo username=ada; echo password=right`;
+    git(root, "config", "credential.helper", evil);
     git(root, "config", `credential.${closed.url}.helper`, `!touch ${mark}`);
-    const error = await failureOf(callTool(over(), "git_fetch", { repo_path: root }));
+    const error = await failureOf(call("git_fetch"));
     expect(error).toMatchObject({ kind: "unavailable", code: "auth_required" });
     expect(existsSync(mark)).toBe(false);
     const helper = executable(place.path("helper.sh"), "echo username=ada\necho password=right");
     appendFileSync(join(place.home, ".gitconfig"), `[credential]\n\thelper = ${helper}\n`);
-    expect((await callTool(over(), "git_fetch", { repo_path: root })).data.remote).toBe("origin");
+    expect((await call("git_fetch")).data.remote).toBe("origin");
     expect(existsSync(mark)).toBe(false);
   });
 
@@ -358,5 +286,48 @@ describe("allowed remotes", () => {
     expect(pin?.[1]).toMatch(/^localhost:8443:(?:127\.0\.0\.1|\[::1\])/);
     const attempt = () => parseRemote("http://me:sesame@-example.org/x", rules);
     expect(attempt).toThrow(/^(?!.*sesame)/);
+  });
+});
+
+describe("an allowed remote", () => {
+  /** A server that is not allowed, and the requests that it received. */
+  async function elsewhere(): Promise<{ url: string; requests: string[] }> {
+    const requests: string[] = [];
+    const server = createServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`);
+      response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.2", resolve));
+    servers.push({ close: async () => void server.close() });
+    return { url: `http://127.0.0.2:${(server.address() as AddressInfo).port}`, requests };
+  }
+
+  it("sends git to no other address by packfile URIs", async () => {
+    const { url, requests } = await elsewhere();
+    const { root, bare } = await cloned();
+    const oid = commitFiles(place.path("source"), "Big", { "big.bin": "x".repeat(5_000) });
+    git(place.path("source"), "push", "--quiet", bare, `${oid}:refs/heads/news`);
+    const blob = git(bare, "rev-parse", `${oid}:big.bin`).trim();
+    const pack = "0123456789012345678901234567890123456789";
+    git(bare, "config", "uploadpack.blobPackfileUri", `${blob} ${pack} ${url}/steal.pack`);
+    git(bare, "config", "uploadpack.allowSidebandAll", "true");
+    set(root, ["fetch.uriProtocols", "http,https"], ["protocol.version", "2"]);
+    await call("git_fetch").catch(() => undefined);
+    expect(requests).toEqual([]);
+    expect(git(root, "rev-parse", "refs/remotes/origin/news").trim()).toBe(oid);
+  });
+
+  it("sends git to no other address for the objects of another remote (partial clone)", async () => {
+    const { url, requests } = await elsewhere();
+    const { root } = await cloned();
+    set(
+      root,
+      ["core.repositoryFormatVersion", "1"],
+      ["extensions.partialClone", "evil"],
+      ["remote.evil.url", `${url}/x.git`],
+      ["remote.evil.promisor", "true"],
+    );
+    expect(await codeOf(call("git_fetch"))).toBe("host_not_allowed");
+    expect(requests).toEqual([]);
   });
 });

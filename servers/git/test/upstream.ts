@@ -6,7 +6,7 @@ import { type GitServer, type GitServerOptions, serveGit } from "./http-server.t
 /** A separate directory for each test of a file that calls `useTestDirectory()`. */
 export let place: Scratch;
 /** Servers that are closed after the test. */
-export const servers: GitServer[] = [];
+export const servers: Pick<GitServer, "close">[] = [];
 
 /** Creates the folder before each test of the calling file, and removes it and the servers afterwards. */
 export function useTestDirectory(): void {

@@ -45,7 +45,7 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, to keep startup fast.
-  async open({ options: given, allowed, log }) {
+  async open({ options: given, allowlist: allowed, log }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { openMemory } = await import("./graph/memory.ts");
     const { locationOf } = await import("./graph/location.ts");

@@ -45,7 +45,7 @@ export const server = defineServer({
   prompts,
   // A browser takes a second to start, so it starts in advance.
   // Loaded late, so that starting the server stays cheap.
-  async open({ options: given, allowed, env, log, resourcesChanged }) {
+  async open({ options: given, allowlist: allowed, env, log, resourcesChanged }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Services } = await import("./browser/services.ts");
     const {

@@ -198,7 +198,7 @@ async function measure(report, { raw, url }) {
     notes: [
       `PostgreSQL ${server}. Ours runs with every guard: the parser's gate, limits, a read-only transaction that is rolled back, a session that is reset; the official server has none of them. Raw pg is the driver alone, in the benchmark's process.`,
       "Each line is measured after as many calls for warm-up.",
-      "A read is one packet and one round trip. Limits and settings are made once per session: a read-only transaction that is rolled back can't change them. What a read can leave in its session, prepared statements and advisory locks, is removed in the packet of the next call, or after a millisecond without one. Behind a pooler, and after a change, the settings come with each transaction; DISCARD ALL follows a change, and behind a pooler only ROLLBACK.",
+      "A read takes three round trips: BEGIN with what the gate looks up, the read, ROLLBACK. Limits and settings are made once per session: a read-only transaction that is rolled back can't change them. What a read can leave in its session, prepared statements and advisory locks, is removed after each that reaches code which somebody made. Behind a pooler, and after a change, the settings come with each transaction; DISCARD ALL follows a change, and behind a pooler only ROLLBACK.",
       ...peer.notes,
     ],
   });

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { run } from "@refmcp/core/run";
-import { GRANT_SQL } from "./database/driver/role.ts";
+import GRANT_SQL from "./database/driver/grant.sql";
 import { normalArguments } from "./options.ts";
 import { server } from "./server.ts";
 

@@ -54,7 +54,7 @@ export const server = defineServer({
   resources: sqlResources,
   prompts,
   // Loaded with the first call, so that starting is fast.
-  async open({ options: given, allowed, env, log }): Promise<Postgres> {
+  async open({ options: given, allowlist: allowed, env, log }): Promise<Postgres> {
     const { openRecord } = await import("@refmcp/sql/server");
     const { openDatabases } = await import("./database/open.ts");
     const { url, db, embedded, embeddedDir, ...limits } = given;

@@ -57,21 +57,6 @@ describe("statements without end", () => {
       await expect.poll(() => running("pg_sleep(700)")).toBe(0);
     }
   });
-
-  it("a cancelled change leaves nothing", async () => {
-    const controller = new AbortController();
-    const sql = "INSERT INTO numbers SELECT -1 FROM pg_sleep(800)";
-    const slow = server
-      .call("pg_execute", { statements: [sql] }, controller.signal)
-      .catch(() => undefined);
-    await expect.poll(() => running("pg_sleep(800)")).toBe(1);
-    controller.abort();
-    await slow;
-    await expect.poll(() => running("pg_sleep(800)")).toBe(0);
-    expect(await world.admin("SELECT count(*)::int AS n FROM numbers WHERE n < 0")).toEqual([
-      { n: 0 },
-    ]);
-  });
 });
 
 describe("large answers", () => {
@@ -118,19 +103,6 @@ describe("connections", () => {
       if (round > 0) await expect.poll(sessions).toBe(0);
       expect((await server.call("query", { sql: "SELECT 1" })).text).toContain("[[1]]");
     }
-  });
-
-  it("that are lost during a call are reported, and the next call works", async () => {
-    const slow = server.call("query", { sql: "SELECT pg_sleep(900)" });
-    await expect.poll(() => running("pg_sleep(900)")).toBe(1);
-    await world.admin(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${world.role}' AND query LIKE '%pg_sleep(900)%'`,
-    );
-    expect(await slow).toMatchObject({
-      isError: true,
-      text: expect.stringMatching(/was lost.*Repeat the call/s),
-    });
-    expect((await server.call("query", { sql: "SELECT 1" })).isError).toBe(false);
   });
 
   it("survive a restart of the server", async () => {

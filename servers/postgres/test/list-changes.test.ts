@@ -25,11 +25,17 @@ it("lists changes, newest first, in pages, with what each did", async () => {
   const { change_id: undo } = await at().data("pg_undo_change", {
     change_id: next.changes[0].change_id,
   });
-  expect(Object(await at().data("pg_list_changes", {})).changes).toMatchObject([
+  const { changes } = Object(await at().data("pg_list_changes", {}));
+  expect(changes).toMatchObject([
     { change_id: undo, undoes: next.changes[0].change_id },
     { change_id: first.changes[0].change_id },
     { can_undo: false, undone_by: undo },
     {},
     {},
   ]);
+  // What it says is what an undo does: that of an undo, too.
+  for (const { change_id, can_undo } of changes)
+    expect(await at().call("pg_undo_change", { change_id, dry_run: true })).toMatchObject({
+      isError: !can_undo,
+    });
 });

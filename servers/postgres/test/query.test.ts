@@ -21,7 +21,6 @@ describe("query", () => {
       "SELECT * FROM user_s",
       /relation "user_s" does not exist \(SQLSTATE 42P01, position 15: "SELECT \* FROM »user_s"\)\. Did you mean users\?\npg_describe_tables/,
     ],
-    ["SELECT * FROM order", /syntax error at or near "order" \(SQLSTATE 42601, position 15/],
     ["SELECT * FROM ordrs", /Did you mean sales\.orders\?/],
     [
       "SELECT nam FROM users",
@@ -30,8 +29,6 @@ describe("query", () => {
     ["SELECT uper(name) FROM users", /42883.*Did you mean upper\?/],
     // The alias is also the name of a view, which is not meant.
     ["SELECT u.city FROM users u", /^(?!.*Did you mean).*column u\.city does not exist/s],
-    ["SELECT * FROM sale.orders", /42P01|3F000/],
-    ["SELECT 1/0", /division by zero \(SQLSTATE 22012\)/],
     ["SELECT 'x'::int", /invalid input syntax for type integer: "x" \(SQLSTATE 22P02, position 8/],
     ["DELETE FROM users", /DELETE is not a read-only statement.*--allow-write/s],
   ])("explains %s", async (sql, message) => {

@@ -3,7 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
-import { type Check, inspectionOf } from "../src/database/explain/health.ts";
+import { CHECKS, inspectionOf } from "../src/database/explain/health.ts";
+import LINTS from "../src/database/explain/lints.sql";
 import { lab } from "./lab.ts";
 
 /**
@@ -12,42 +13,20 @@ import { lab } from "./lab.ts";
  */
 const SPLINTER = process.env.REFMCP_SPLINTER ?? "";
 
-/**
- * splinter's lints, and which of our problems report the same. Of its 29 numbers, 0012 has no SQL and 0020 no fixture; bloat
- * is a separate check.
- */
-const SAME: Readonly<Record<string, readonly [check: Check, problem: RegExp]>> = {
-  "0001_unindexed_foreign_keys": ["indexes", /^foreign key without/],
-  "0002_auth_users_exposed": ["security", /^view shows the users/],
-  "0003_auth_rls_initplan": ["schema", /once for every row/],
-  "0004_no_primary_key": ["schema", /^no primary key/],
-  "0005_unused_index": ["indexes", /^never used/],
-  "0006_multiple_permissive_policies": ["schema", /^several permissive/],
-  "0007_policy_exists_rls_disabled": ["security", /^has policies/],
-  "0008_rls_enabled_no_policy": ["schema", /without a policy/],
-  "0009_duplicate_index": ["indexes", /^the same as/],
-  "0010_security_definer_view": ["security", /^view gives/],
-  "0011_function_search_path_mutable": ["security", /without a fixed search_path/],
-  "0013_rls_disabled_in_public": ["security", /off, and API roles can use it/],
-  "0014_extension_in_public": ["schema", /^extension in schema public/],
-  "0015_rls_references_user_metadata": ["security", /user_metadata/],
-  "0016_materialized_view_in_api": ["security", /^materialized/],
-  "0017_foreign_table_in_api": ["security", /^foreign table/],
-  "0018_unsupported_reg_types": ["schema", /reg type/],
-  "0019_insecure_queue_exposed_in_api": ["security", /^message queue/],
-  "0021_fkey_to_auth_unique": ["security", /^foreign key to a unique/],
-  "0022_extension_versions_outdated": ["security", /^extension is older/],
-  "0023_sensitive_columns_exposed": ["security", /confidential/],
-  "0024_rls_policy_always_true": ["security", /write any row/],
-  "0025_public_bucket_allows_listing": ["security", /^public storage bucket/],
-  "0026_pg_graphql_anon_table_exposed": ["security", /GraphQL/],
-  "0027_pg_graphql_authenticated_table_exposed": ["security", /GraphQL/],
-  "0028_anon_security_definer_function_executable": ["security", /^SECURITY DEFINER function/],
-  "0029_authenticated_security_definer_function_executable": [
-    "security",
-    /^SECURITY DEFINER function/,
-  ],
-};
+/** The check and the problem of each of ours that names splinter's numbers. */
+const SAME = [...LINTS.matchAll(/^-- (\w+): (.*) \[splinter (.*)\]$/gm)].map(
+  ([, check = "", problem = "", numbers = ""]) => ({
+    check,
+    problem,
+    numbers: numbers.split(", "),
+  }),
+);
+const isHere = existsSync(join(SPLINTER, "lints"));
+/** Of its numbers, 0012 has no SQL and 0020, bloat, no fixture. */
+const NAMES = isHere
+  ? (await readdir(join(SPLINTER, "test/sql"))).map((file) => file.replace(/\.sql$/, ""))
+  : ["none"];
+const ours = (lint: string) => SAME.filter(({ numbers }) => numbers.includes(lint.slice(0, 4)));
 
 /** Steps of fixtures, from 0, where we answer otherwise on purpose. */
 const DIFFERENT: Readonly<
@@ -67,12 +46,12 @@ const DIFFERENT: Readonly<
 /** splinter's names of objects, as ours: without arguments and the schema public. */
 const bare = (name: string) => name.replace(/^public\./, "").replaceAll('"', "");
 
-it.for(Object.keys(SAME))(
+it.for(NAMES.filter((lint) => !isHere || ours(lint).length > 0))(
   "pg_health agrees with splinter's %s at each step of its fixture",
   async (lint, { skip }) => {
-    if (!existsSync(join(SPLINTER, "lints")))
-      return skip("needs a checkout of supabase/splinter in REFMCP_SPLINTER");
-    const [check, problem] = SAME[lint] ?? ["security", /^$/];
+    if (!isHere) return skip("needs a checkout of supabase/splinter in REFMCP_SPLINTER");
+    const problems = ours(lint).map(({ problem }) => problem);
+    const check = CHECKS.find((name) => name === ours(lint)[0]?.check) ?? "security";
     const world = await lab();
     onTestFinished(() => world.dispose());
     const client = new pg.Client({ connectionString: world.adminUrl });
@@ -118,16 +97,18 @@ it.for(Object.keys(SAME))(
       );
       const { statement, judge } = inspectionOf(check);
       const { details = [] } = judge((await client.query(statement)).rows);
-      const ours = details
-        .filter((one) => problem.test(one.problem))
+      const objects = details
+        .filter(({ problem }) => problems.includes(problem))
         .flatMap(({ objects }): string[] => objects)
         .map((object) => bare(object.replace(/ ?\(.*$/s, "")));
       const distinct = (names: string[]) => [...new Set(names)].sort();
-      compared.push({ theirs: distinct(theirs), ours: distinct(ours) });
+      compared.push({ theirs: distinct(theirs), ours: distinct(objects) });
     }
     expect(compared.length).toBeGreaterThan(0);
-    const { step, ours } = DIFFERENT[lint] ?? {};
-    const expected = compared.map(({ theirs }, at) => (at === step ? ours : theirs));
+    const different = DIFFERENT[lint];
+    const expected = compared.map(({ theirs }, at) =>
+      at === different?.step ? different.ours : theirs,
+    );
     expect(compared.map((one) => one.ours)).toEqual(expected);
   },
 );

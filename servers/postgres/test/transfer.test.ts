@@ -79,9 +79,9 @@ const count = async () => (await here.admin("SELECT count(*)::int AS n FROM item
 
 describe("the time limit", () => {
   it("is that without progress: an export may take longer", async () => {
-    // 40 rows with 0.05 s each, larger than PostgreSQL's buffer.
-    const rows = "SELECT n, repeat('x', 10000) AS x, pg_sleep(0.05) FROM generate_series(1, 40) n";
-    await withLimit(1_000, async (databases) => {
+    // 40 rows with 0.08 s each, larger than PostgreSQL's buffer: longer than the limit, with far shorter pauses.
+    const rows = "SELECT n, repeat('x', 10000) AS x, pg_sleep(0.08) FROM generate_series(1, 40) n";
+    await withLimit(2_000, async (databases) => {
       const { path, rows: written } = await exporting(databases, rows);
       expect(written).toBe(40);
       expect(await readFile(path, "utf8")).toHaveLength(
@@ -106,10 +106,10 @@ describe("the time limit", () => {
   });
 
   it("does not end an import whose keys and triggers are checked after the last row", async () => {
-    await here.admin(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1.5); RETURN NULL; END';
+    await here.admin(`CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2.5); RETURN NULL; END';
       CREATE TRIGGER waiting AFTER INSERT ON items FOR EACH STATEMENT EXECUTE FUNCTION wait()`);
     await writeFile(join(folder, "in.csv"), "id,name\n1,Ada\n");
-    await withLimit(500, async (databases) => {
+    await withLimit(1_500, async (databases) => {
       expect(await importing(databases, "in.csv")).toMatchObject({ rows: 1, committed: true });
     });
     await here.admin("DROP TRIGGER waiting ON items; DELETE FROM items");

@@ -37,7 +37,7 @@ export const server = defineServer({
   resources: sqlResources,
   prompts,
   // Loaded with the first call, so that the server starts quickly.
-  async open({ options: given, allowed }): Promise<Databases<SqliteDatabase>> {
+  async open({ options: given, allowlist: allowed }): Promise<Databases<SqliteDatabase>> {
     const { openRecord } = await import("@refmcp/sql/server");
     const { openDatabases } = await import("./database/open.ts");
     const { dbPath, db, ...options } = given;

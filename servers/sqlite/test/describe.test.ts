@@ -46,19 +46,6 @@ it("distinguishes all kinds of tables", async () => {
   });
 });
 
-it("stays within the answer's budget and reports omissions", async () => {
-  const columns = Array.from(
-    { length: 1_900 },
-    (_, index) => `a_rather_long_name_of_a_column_${index} TEXT NOT NULL DEFAULT ''`,
-  );
-  const here = await enter({
-    sql: `CREATE TABLE wide (${columns.join(", ")}); INSERT INTO wide DEFAULT VALUES;`,
-  });
-  const answer = await described(here, "wide");
-  expect(JSON.stringify(answer).length).toBeLessThanOrEqual(20_000);
-  expect(answer).toMatchObject({ omitted: { columns: expect.any(Number) } });
-});
-
 it("describes all tables in one call, finds columns by name, and continues at a cursor", async () => {
   const here = await enter({
     sql: `CREATE VIEW broken AS SELECT * FROM nowhere; CREATE TABLE "a ""b" (x, "user name" TEXT DEFAULT 'me' UNIQUE);

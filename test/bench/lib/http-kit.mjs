@@ -1,6 +1,5 @@
-// Helpers of the HTTP benchmark: a server process that listens, a client with little overhead, and one that never reads.
+// Helpers of the HTTP benchmark: a server process that listens, and a client with little overhead.
 import { spawn } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { Agent, request } from "node:http";
 import { createConnection, createServer } from "node:net";
 import { listen, processorTime } from "../../../scripts/lib/bench-kit.mjs";
@@ -30,15 +29,6 @@ export class Listening {
     this.child = child;
     this.port = port;
     this.exit = exit;
-  }
-
-  /** Resident memory now and at its peak, in MB; undefined off Linux. */
-  async memory() {
-    const status = await readFile(`/proc/${this.child.pid}/status`, "utf8").catch(() => "");
-    /** @param {string} key */
-    const mb = (key) =>
-      Number(new RegExp(`${key}:\\s+(\\d+) kB`).exec(status)?.[1] ?? Number.NaN) / 1000;
-    return { now: mb("VmRSS"), peak: mb("VmHWM") };
   }
 
   cpu() {
@@ -84,19 +74,18 @@ export class HttpClient {
   #port;
   #agent;
 
-  /** @param {number} port @param {number} sockets @param {boolean} [keepAlive] */
-  constructor(port, sockets, keepAlive = true) {
+  /** @param {number} port @param {number} sockets */
+  constructor(port, sockets) {
     this.#port = port;
-    this.#agent = new Agent({ keepAlive, maxSockets: sockets });
+    this.#agent = new Agent({ keepAlive: true, maxSockets: sockets });
   }
 
   /**
    * @param {object} message
    * @param {Record<string, string>} [headers]
-   * @param {AbortSignal} [signal] cuts the connection.
    * @returns {Promise<{ status?: number | undefined, headers: import("node:http").IncomingHttpHeaders, text: string }>}
    */
-  post(message, headers = {}, signal = undefined) {
+  post(message, headers = {}) {
     return new Promise((resolve, reject) => {
       const outgoing = request(
         {
@@ -110,7 +99,6 @@ export class HttpClient {
             accept: "application/json, text/event-stream",
             ...headers,
           },
-          ...(signal && { signal }),
         },
         (incoming) => {
           let text = "";
@@ -129,33 +117,4 @@ export class HttpClient {
   close() {
     this.#agent.destroy();
   }
-}
-
-/**
- * Connections that send many calls after one another and never read.
- *
- * @param {number} port @param {(id: number) => [object, Record<string, string>]} call @param {number} count
- */
-export async function stubborn(port, call, count) {
-  const sockets = Array.from({ length: count }, (_, client) => {
-    const socket = createConnection(port, "127.0.0.1");
-    socket.pause();
-    socket.on("error", () => undefined);
-    for (let turn = 0; turn < 500; turn++) {
-      const [message, headers] = call(1_000_000 + client * 1_000 + turn);
-      const body = JSON.stringify(message);
-      const lines = {
-        host: `127.0.0.1:${port}`,
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "content-length": Buffer.byteLength(body),
-        ...headers,
-      };
-      const head = Object.entries(lines).map(([key, value]) => `${key}: ${value}\r\n`);
-      socket.write(`POST /mcp HTTP/1.1\r\n${head.join("")}\r\n${body}`);
-    }
-    return socket;
-  });
-  await new Promise((next) => setTimeout(next, 3_000));
-  return sockets;
 }

@@ -8,11 +8,11 @@ const orders = {
     client = await connect(way, process.argv[3]);
   },
   list: async () => (await client.list()).sort(),
-  async call({ id, tool, args, timeoutMs }) {
+  async call({ id, tool, args }) {
     const controller = new AbortController();
     running.set(id, controller);
     try {
-      return answerOf(await client.call(tool, args, { signal: controller.signal, timeoutMs }));
+      return answerOf(await client.call(tool, args, { signal: controller.signal }));
     } finally {
       running.delete(id);
     }

@@ -12,7 +12,7 @@ export const largeAnswers = (chars: number) => ({ "anthropic/maxResultSizeChars"
  *
  * @param size the characters that one item costs in the answer; default: its JSON and a comma.
  */
-export function fitting<Item>(
+export function countFitting<Item>(
   items: readonly Item[],
   budget: number,
   size: (item: Item) => number = (item) => JSON.stringify(item).length + 1,
@@ -36,22 +36,22 @@ export function clip(text: string, max: number): string {
 }
 
 /** A text of at most `max` characters; one that is cut ends with an ellipsis. */
-export function shortened(text: string, max: number): string {
+export function shorten(text: string, max: number): string {
   return text.length <= max ? text : `${clip(text, max - 1)}…`;
 }
 
 /** 1234567 → "1,234,567". */
-export function grouped(count: number): string {
+export function groupDigits(count: number): string {
   return count.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** "1 file", "3 files". */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
+export function countOf(count: number, noun: string, plural = `${noun}s`): string {
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** A readable size: 0 B, 1.5 KiB, 12 MiB. */
-export function sized(bytes: number): string {
+export function formatBytes(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let value = bytes;
   let unit = 0;

@@ -52,13 +52,13 @@ export function cursorsOf<State>(
           },
         );
       }
-      const parsed = state.safeParse(value);
-      if (owner !== key || !parsed.success) {
+      const result = state.safeParse(value);
+      if (owner !== key || !result.success) {
         throw new ToolError("invalid", `The cursor is from a different call, not this ${list}.`, {
           hint: "Repeat the call with the arguments that produced the cursor, or omit cursor to start again.",
         });
       }
-      return parsed.data;
+      return result.data;
     },
   };
 }

@@ -57,6 +57,23 @@ export class ToolError extends Error {
 
 shareAcrossBundles(ToolError, "ToolError");
 
+/** The code of an error of the operating system or of Node.js (`ENOENT`), or undefined for anything else. */
+export function errorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !("code" in error)) return undefined;
+  return typeof error.code === "string" ? error.code : undefined;
+}
+
+/** The message of whatever was thrown. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** ` Did you mean x?`, or "" if no candidate is similar. @param prefix put before the candidate */
+export function suggestion(word: string, candidates: Iterable<string>, prefix = ""): string {
+  const [near] = nearest(word, candidates, 1);
+  return near === undefined ? "" : ` Did you mean ${prefix}${near}?`;
+}
+
 /** The error codes of a package: each with its kind, and what to do next and the message where they are always the same. */
 export type ErrorTable<Code extends string> = Readonly<
   Record<Code, readonly [kind: ErrorKind, hint?: string, message?: string]>
@@ -84,18 +101,18 @@ export function errorsOf<Code extends string>(table: ErrorTable<Code>) {
  * word's length (two letters at least, or one for a word of one or two letters), or much farther than the best.
  */
 export function nearest(word: string, candidates: Iterable<string>, max = 3): string[] {
-  const wanted = word.toLowerCase().slice(0, MAX_COMPARED_CHARS);
-  const farthest = Math.max(wanted.length <= 2 ? 1 : 2, Math.floor(wanted.length / 3));
-  const scored: { candidate: string; distance: number }[] = [];
+  const lowerWord = word.toLowerCase().slice(0, MAX_COMPARED_CHARS);
+  const farthest = Math.max(lowerWord.length <= 2 ? 1 : 2, Math.floor(lowerWord.length / 3));
+  const scores: { candidate: string; distance: number }[] = [];
   for (const candidate of candidates) {
     // The distance is at least the difference in length, so comparing lengths first keeps a long list cheap.
-    if (Math.abs(candidate.length - wanted.length) > farthest) continue;
-    const distance = editDistance(wanted, candidate.toLowerCase());
-    if (distance <= farthest) scored.push({ candidate, distance });
+    if (Math.abs(candidate.length - lowerWord.length) > farthest) continue;
+    const distance = editDistance(lowerWord, candidate.toLowerCase());
+    if (distance <= farthest) scores.push({ candidate, distance });
   }
-  scored.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
-  const best = scored[0]?.distance ?? 0;
-  return scored
+  scores.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
+  const best = scores[0]?.distance ?? 0;
+  return scores
     .filter((entry) => entry.distance <= best + 1)
     .slice(0, max)
     .map((entry) => entry.candidate);
@@ -110,8 +127,8 @@ function editDistance(left: string, right: string): number {
   for (let i = 1; i <= left.length; i++) {
     const current = [i];
     for (let j = 1; j <= right.length; j++) {
-      const replaced = (previous[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      current.push(Math.min(replaced, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
+      const substitution = (previous[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
+      current.push(Math.min(substitution, (previous[j] ?? 0) + 1, (current[j - 1] ?? 0) + 1));
     }
     previous = current;
   }

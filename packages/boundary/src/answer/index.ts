@@ -1,20 +1,23 @@
 export {
   clip,
-  counted,
-  fitting,
-  grouped,
+  countFitting as fitting,
+  countOf as counted,
+  formatBytes as sized,
+  groupDigits as grouped,
   HARD_ANSWER_CHARS,
   largeAnswers,
   MAX_SHOWN_CHARS,
-  shortened,
-  sized,
+  shorten as shortened,
 } from "./budget.ts";
 export { type CursorCodec, cursorsOf, type StateCheck } from "./cursor.ts";
 export {
   type ErrorKind,
   type ErrorTable,
+  errorCode,
   errorsOf,
   nearest,
+  reasonOf,
+  suggestion,
   ToolError,
   type ToolErrorOptions,
 } from "./errors.ts";

@@ -4,10 +4,10 @@
  *
  * @param name the same in every copy, and unique
  */
-export function shareAcrossBundles(shared: { readonly prototype: object }, name: string): void {
+export function shareAcrossBundles(target: { readonly prototype: object }, name: string): void {
   const mark = Symbol.for(`refmcp.${name}`);
-  Object.defineProperty(shared.prototype, mark, { value: true });
-  Object.defineProperty(shared, Symbol.hasInstance, {
+  Object.defineProperty(target.prototype, mark, { value: true });
+  Object.defineProperty(target, Symbol.hasInstance, {
     value: (value: unknown) => typeof value === "object" && value !== null && mark in value,
   });
 }

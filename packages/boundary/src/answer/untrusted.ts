@@ -1,6 +1,6 @@
 /**
  * Characters that can move the cursor, start a line, hide text or turn its direction: C0 and C1 controls, line
- * and paragraph separators, bidirectional controls (Trojan Source, CVE-2021-42574), invisible characters
+ * and paragraph separators, bidirectional controls (Trojan Source, CVE-2021-42574), invisible match
  * without a use in writing (single joiners have one), and the tag block and the later variation selectors, which
  * models read and people do not see.
  */
@@ -9,15 +9,15 @@ const UNSAFE =
 
 const SHORT_ESCAPES: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-const codeEscape = (found: string): string =>
-  Array.from(found, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`).join("");
+const codeEscape = (match: string): string =>
+  Array.from(match, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`).join("");
 
 /**
- * Untrusted text (a file name, a branch, a title) for one line of our own: characters that could forge another line or
- * hide text become escapes, `\n` or `\u{202e}`. Text without such characters is returned unchanged.
+ * Untrusted text (a file name, a branch, a title) for one line of our own: match that could forge another line or
+ * hide text become escapes, `\n` or `\u{202e}`. Text without such match is returned unchanged.
  */
 export function oneLine(text: string): string {
-  return text.toWellFormed().replace(UNSAFE, (found) => SHORT_ESCAPES[found] ?? codeEscape(found));
+  return text.toWellFormed().replace(UNSAFE, (match) => SHORT_ESCAPES[match] ?? codeEscape(match));
 }
 
 /**
@@ -28,15 +28,15 @@ export function manyLines(text: string): string {
   return text
     .toWellFormed()
     .replaceAll("\r\n", "\n")
-    .replace(UNSAFE, (found) => (found === "\n" || found === "\t" ? found : oneLine(found)));
+    .replace(UNSAFE, (match) => (match === "\n" || match === "\t" ? match : oneLine(match)));
 }
 
-/** Escapes the same characters in JSON, as JSON does: the parsed value stays the same. */
+/** Escapes the same match in JSON, as JSON does: the parsed value stays the same. */
 export function visibleJson(json: string): string {
-  return json.replace(UNSAFE, (found) =>
-    found === "\n"
-      ? found
-      : found
+  return json.replace(UNSAFE, (match) =>
+    match === "\n"
+      ? match
+      : match
           .split("")
           .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
           .join(""),
@@ -59,12 +59,12 @@ const TERMINAL = new RegExp(
 
 /**
  * Untrusted text of several lines for reading (a web page), where escapes would only be noise: well-formed, with `\n`
- * line endings, without terminal sequences and the characters that {@link manyLines} escapes.
+ * line endings, without terminal sequences and the match that {@link manyLines} escapes.
  */
 export function cleanText(text: string): string {
   return text
     .toWellFormed()
     .replace(/\r\n?|[\u2028\u2029]/g, "\n")
     .replace(TERMINAL, "")
-    .replace(UNSAFE, (found) => (found === "\n" || found === "\t" ? found : ""));
+    .replace(UNSAFE, (match) => (match === "\n" || match === "\t" ? match : ""));
 }

@@ -66,9 +66,9 @@ function reserveOfRange(range: string): Reserve | undefined {
 /** Whether an address is in a network such as `10.0.0.0/8` or `fd00::/8`; false if either is invalid. */
 export function isInNetwork(address: string, network: string): boolean {
   if (!ipaddr.isValid(address) || !ipaddr.isValidCIDR(network)) return false;
-  const judged = ipaddr.process(address);
+  const parsedAddress = ipaddr.process(address);
   const [base, bits] = ipaddr.parseCIDR(network);
-  return judged.kind() === base.kind() && judged.match(base, bits);
+  return parsedAddress.kind() === base.kind() && parsedAddress.match(base, bits);
 }
 
 export function isNetwork(text: string): boolean {

@@ -2,14 +2,14 @@ import { once } from "node:events";
 import {
   Agent,
   createServer,
+  request as httpRequest,
   type IncomingMessage,
-  request,
   type Server,
   type ServerResponse,
 } from "node:http";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { ToolError } from "../answer/errors.ts";
+import { reasonOf, ToolError } from "../answer/errors.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
 
 /** Decides what a page may reach, and opens the connections. */
@@ -48,11 +48,11 @@ export function networkGuardOf(guard: UrlGuard): NetworkGuard {
 export interface ProxyFailure {
   /** `host:port`. */
   readonly authority: string;
-  readonly refused: boolean;
+  readonly isRefused: boolean;
   readonly reason: string;
 }
 
-/** How many failures are kept; a page can cause any number. */
+/** How many failures are kept, the last ones; a page can cause any number. */
 const MAX_FAILURES = 200;
 const HOP_BY_HOP = new Set([
   "connection",
@@ -75,7 +75,7 @@ export class ForwardProxy {
   /** Opens the connections; replaced when a run takes a spare context. */
   guard: NetworkGuard;
   readonly #agent: Agent;
-  readonly #open = new Set<Duplex>();
+  readonly #sockets = new Set<Duplex>();
   readonly failures: ProxyFailure[] = [];
 
   private constructor(server: Server, guard: NetworkGuard) {
@@ -89,8 +89,8 @@ export class ForwardProxy {
       );
       return undefined;
     };
-    server.on("request", (incoming, answer) => this.#forward(incoming, answer));
-    server.on("connect", (incoming, socket, head) => void this.#tunnel(incoming, socket, head));
+    server.on("request", (request, answer) => this.#forward(request, answer));
+    server.on("connect", (request, socket, head) => void this.#tunnel(request, socket, head));
     server.on("upgrade", (_incoming, socket) => socket.destroy());
     server.on("clientError", (_error, socket) => socket.destroy());
     server.on("connection", (socket) => this.#keep(socket));
@@ -116,11 +116,11 @@ export class ForwardProxy {
   /** Ends every connection at once. */
   async close(): Promise<void> {
     this.#agent.destroy();
-    for (const socket of this.#open) socket.destroy();
+    for (const socket of this.#sockets) socket.destroy();
     if (!this.#server.listening) return;
-    const closed = once(this.#server, "close");
+    const whenClosed = once(this.#server, "close");
     this.#server.close();
-    await closed;
+    await whenClosed;
   }
 
   async #connect(host: string, port: number): Promise<Socket> {
@@ -137,62 +137,62 @@ export class ForwardProxy {
       }
       return socket;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const failure = {
-        authority: `${host}:${port}`,
-        refused: this.guard.isRefusal(error),
-        reason,
-      };
-      if (this.failures.length < MAX_FAILURES) this.failures.push(failure);
+      const [authority, refused] = [`${host}:${port}`, this.guard.isRefusal(error)];
+      this.failures.push({ authority, isRefused: refused, reason: reasonOf(error) });
+      if (this.failures.length > MAX_FAILURES) this.failures.shift();
       throw error;
     }
   }
 
   #keep(socket: Duplex): void {
-    this.#open.add(socket);
+    this.#sockets.add(socket);
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => this.#open.delete(socket));
+    socket.on("close", () => this.#sockets.delete(socket));
   }
 
   /** A plain http request in absolute form (RFC 9112, 3.2.2). */
-  #forward(incoming: IncomingMessage, answer: ServerResponse): void {
-    const url = URL.canParse(incoming.url ?? "") ? new URL(incoming.url ?? "") : undefined;
+  #forward(request: IncomingMessage, response: ServerResponse): void {
+    const url = URL.canParse(request.url ?? "") ? new URL(request.url ?? "") : undefined;
     if (url === undefined || url.protocol !== "http:") {
-      answer.destroy();
+      response.destroy();
       return;
     }
-    const outgoing = request({
+    const upstream = httpRequest({
       agent: this.#agent,
-      host: bare(url.hostname),
+      host: withoutBrackets(url.hostname),
       port: url.port === "" ? 80 : Number(url.port),
-      method: incoming.method,
+      method: request.method,
       path: url.pathname + url.search,
-      headers: kept(incoming.rawHeaders),
+      headers: endToEndHeaders(request.rawHeaders),
       setHost: false,
       insecureHTTPParser: false,
       maxHeaderSize: 262_144,
     });
-    outgoing.on("response", (got) => {
-      answer.writeHead(got.statusCode ?? 502, got.statusMessage, kept(got.rawHeaders));
-      got.pipe(answer);
-      got.on("error", () => answer.destroy());
+    upstream.on("response", (reply) => {
+      response.writeHead(
+        reply.statusCode ?? 502,
+        reply.statusMessage,
+        endToEndHeaders(reply.rawHeaders),
+      );
+      reply.pipe(response);
+      reply.on("error", () => response.destroy());
     });
     // As without a proxy, the page sees a closed connection.
-    outgoing.on("error", () => answer.destroy());
-    answer.on("close", () => outgoing.destroy());
-    incoming.on("error", () => outgoing.destroy());
-    incoming.pipe(outgoing);
+    upstream.on("error", () => response.destroy());
+    response.on("close", () => upstream.destroy());
+    request.on("error", () => upstream.destroy());
+    request.pipe(upstream);
   }
 
   /** A tunnel for https and WebSockets (RFC 9110, 9.3.6). */
-  async #tunnel(incoming: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const url = URL.canParse(`http://${incoming.url}`)
-      ? new URL(`http://${incoming.url}`)
+  async #tunnel(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const url = URL.canParse(`http://${request.url}`)
+      ? new URL(`http://${request.url}`)
       : undefined;
-    const port = /:(\d{1,5})$/.exec(incoming.url ?? "")?.[1];
+    const port = /:(\d{1,5})$/.exec(request.url ?? "")?.[1];
     try {
       if (url === undefined || port === undefined) throw new Error("no host and port");
-      const target = await this.#connect(bare(url.hostname), Number(port));
+      const target = await this.#connect(withoutBrackets(url.hostname), Number(port));
       socket.on("close", () => target.destroy());
       target.on("close", () => socket.destroy());
       socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
@@ -206,14 +206,14 @@ export class ForwardProxy {
 }
 
 /** An IPv6 address without its brackets. */
-const bare = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1");
+const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1");
 
 /** Raw headers (alternating names and values) without the hop-by-hop ones. */
-function kept(raw: readonly string[]): string[] {
-  const left: string[] = [];
+function endToEndHeaders(raw: readonly string[]): string[] {
+  const headers: string[] = [];
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i] ?? "";
-    if (!HOP_BY_HOP.has(name.toLowerCase())) left.push(name, raw[i + 1] ?? "");
+    if (!HOP_BY_HOP.has(name.toLowerCase())) headers.push(name, raw[i + 1] ?? "");
   }
-  return left;
+  return headers;
 }

@@ -3,7 +3,8 @@ import { addAbortSignal, Duplex, pipeline } from "node:stream";
 import { rootCertificates } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
 import type { buildConnector, Dispatcher } from "undici";
-import { ToolError } from "../answer/errors.ts";
+import { shorten } from "../answer/budget.ts";
+import { errorCode, ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { portOf, type UrlGuard } from "./url-guard.ts";
@@ -36,7 +37,7 @@ export interface HttpClientOptions {
 }
 
 /** The cookies of one download, sent only to the URLs that they are valid for. */
-export interface HttpCookieJar {
+interface HttpCookieJar {
   /** @param cookie a Set-Cookie header; one that is not valid for the URL is ignored */
   set(url: URL, cookie: string): void;
   /** The Cookie header for a URL; empty if there is none. */
@@ -53,7 +54,7 @@ export interface HttpAnswer {
   readonly isCut: boolean;
 }
 
-export interface HttpGet {
+interface HttpGet {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** A lower limit than the client's, for example for robots.txt. */
@@ -91,16 +92,16 @@ export class HttpClient {
     const redirects: URL[] = [];
     let jar: HttpCookieJar | undefined;
     let next = guard.check(url);
-    const slow = `did not finish within ${budgets.totalMs / 1000} s.`;
+    const slowText = `did not finish within ${budgets.totalMs / 1000} s.`;
     const hint = "Try again later, or ask the user to raise --timeout.";
-    const late = () => new ToolError("timeout", `${shown(next)} ${slow}`, { hint });
-    const deadline = startDeadline(budgets.totalMs, signal, late);
+    const timeout = () => new ToolError("timeout", `${shortUrl(next)} ${slowText}`, { hint });
+    const deadline = startDeadline(budgets.totalMs, signal, timeout);
     try {
       for (;;) {
         await this.#checkBeforeProxy(next, deadline.signal);
         const cookie = jar?.get(next) ?? "";
         const sent = cookie === "" ? headers : { ...headers, cookie };
-        const response = await this.#retried(next, sent, deadline.signal);
+        const response = await this.#requestWithRetry(next, sent, deadline.signal);
         const target = redirectOf(response, next);
         if (target === undefined) {
           const max = Math.min(bytes ?? budgets.bytes, budgets.bytes);
@@ -111,17 +112,17 @@ export class HttpClient {
         response.body.destroy();
         const cookies = valuesOf(response, "set-cookie");
         if (cookies.length > 0) jar ??= await this.#options.cookieJar?.();
-        for (const one of cookies) jar?.set(next, one);
+        for (const setCookie of cookies) jar?.set(next, setCookie);
         redirects.push(next);
-        const many = `${shown(url)} redirects more than ${budgets.redirects} times.`;
-        const last = `The last address was ${shown(next)}.`;
+        const redirectsText = `${shortUrl(url)} redirects more than ${budgets.redirects} times.`;
+        const last = `The last address was ${shortUrl(next)}.`;
         if (redirects.length > budgets.redirects)
-          throw new ToolError("unavailable", many, { hint: last });
+          throw new ToolError("unavailable", redirectsText, { hint: last });
         next = guard.check(target);
       }
     } catch (error) {
       deadline.signal.throwIfAborted();
-      throw explained(error, next);
+      throw explainError(error, next);
     } finally {
       deadline.end();
     }
@@ -144,7 +145,7 @@ export class HttpClient {
   }
 
   /** The server may close a kept-alive connection just when it is reused, so the request is tried once more. */
-  async #retried(
+  async #requestWithRetry(
     url: URL,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
@@ -152,7 +153,7 @@ export class HttpClient {
     try {
       return await this.#request(url, headers, signal);
     } catch (error) {
-      if (!CLOSED.has(codeOf(error)) || signal.aborted) throw error;
+      if (!CONNECTION_CLOSED_CODES.has(errorCode(error) ?? "") || signal.aborted) throw error;
       return await this.#request(url, headers, signal);
     }
   }
@@ -164,10 +165,10 @@ export class HttpClient {
   ): Promise<Dispatcher.ResponseData> {
     const { budgets, headersFor } = this.#options;
     const { request } = await undici();
-    const slow = `${shown(url)} sent no headers within ${budgets.headersMs / 1000} s.`;
-    const late = () => new ToolError("timeout", slow);
-    this.#dispatcher ??= this.#connected();
-    const deadline = startDeadline(budgets.headersMs, signal, late);
+    const slow = `${shortUrl(url)} sent no headers within ${budgets.headersMs / 1000} s.`;
+    const timeout = () => new ToolError("timeout", slow);
+    this.#dispatcher ??= this.#createDispatcher();
+    const deadline = startDeadline(budgets.headersMs, signal, timeout);
     try {
       const response = await request(url, {
         dispatcher: await this.#dispatcher,
@@ -182,7 +183,7 @@ export class HttpClient {
     }
   }
 
-  async #connected(): Promise<Dispatcher> {
+  async #createDispatcher(): Promise<Dispatcher> {
     const { Agent, buildConnector, ProxyAgent } = await undici();
     const { guard, ca, proxy } = this.#options;
     const limits = { connections: MAX_CONNECTIONS, maxHeaderSize: MAX_HEADER_BYTES };
@@ -202,9 +203,9 @@ export class HttpClient {
 function guardedLookup(guard: UrlGuard, port: number): LookupFunction {
   return (host, { all }, done) => {
     guard.place(host, port).then(
-      ({ addresses: [first, ...others] }) => {
+      ({ addresses: [first, ...rest] }) => {
         // Node.js requests a single address with --no-network-family-autoselection.
-        if (first === undefined || all === true) done(null, first ? [first, ...others] : []);
+        if (first === undefined || all === true) done(null, first ? [first, ...rest] : []);
         else done(null, first.address, first.family);
       },
       (error: Error) => done(error, []),
@@ -260,9 +261,9 @@ function decodersOf(header: string): Duplex[] {
   if (encodings.length > MAX_ENCODINGS) throw new ToolError("too_large", many);
   return encodings.reverse().map((encoding) => {
     const name = oneLine(encoding.slice(0, 40));
-    const unknown = `The response uses the encoding "${name}", which is not supported.`;
+    const unsupportedText = `The response uses the encoding "${name}", which is not supported.`;
     const create = DECODERS.get(encoding);
-    if (create === undefined) throw new ToolError("unavailable", unknown);
+    if (create === undefined) throw new ToolError("unavailable", unsupportedText);
     return create();
   });
 }
@@ -280,13 +281,13 @@ function createDeflateDecoder(): Duplex {
     const chunks = source[Symbol.asyncIterator]();
     const first = await chunks.next();
     if (first.done === true) return;
-    const all = async function* (): AsyncGenerator<Buffer> {
+    const allChunks = async function* (): AsyncGenerator<Buffer> {
       yield first.value;
       yield* { [Symbol.asyncIterator]: () => chunks };
     };
     // The lower half of zlib's first byte is its method, 8 (RFC 1950, 2.2).
     const inflate = ((first.value[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw();
-    yield* pipeline(all, inflate, () => undefined);
+    yield* pipeline(allChunks, inflate, () => undefined);
   });
 }
 
@@ -297,7 +298,7 @@ const plainHeaders = (response: Dispatcher.ResponseData): Record<string, string>
   );
 
 /** The errors of a connection that the other side has closed. */
-const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+const CONNECTION_CLOSED_CODES = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 const MEANINGS: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
@@ -313,12 +314,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "its compressed body is incomplete",
 };
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
-
-function explained(error: unknown, url: URL): unknown {
+function explainError(error: unknown, url: URL): unknown {
   if (error instanceof ToolError || !(error instanceof Error)) return error;
-  const code = codeOf(error);
+  const code = errorCode(error) ?? "";
   const why =
     MEANINGS[code] ??
     (error.name === "HTTPParserError"
@@ -326,13 +324,12 @@ function explained(error: unknown, url: URL): unknown {
       : /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/.test(code)
         ? `its certificate is not trusted (${code})`
         : `the download failed (${code === "" ? oneLine(error.message.slice(0, 100)) : code})`);
-  return new ToolError("unavailable", `${shown(url)} could not be read: ${why}.`, {
+  return new ToolError("unavailable", `${shortUrl(url)} could not be read: ${why}.`, {
     hint: "Check the URL; if it is correct, try again later.",
     cause: error,
   });
 }
 
-function shown(url: string | URL): string {
-  const text = String(url);
-  return oneLine(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+function shortUrl(url: string | URL): string {
+  return oneLine(shorten(String(url), 201));
 }

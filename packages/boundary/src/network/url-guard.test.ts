@@ -177,7 +177,7 @@ describe("a URL guard", () => {
       expect((await refusal(guard.connect("public.example", port))).message).toContain("127.0.0.3");
     });
 
-    it("tries the next address, and stops when cancelled", async () => {
+    it("tries the next address; a look-up stops when cancelled", async () => {
       server = createServer();
       await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
       const { port } = server.address() as AddressInfo;
@@ -187,7 +187,7 @@ describe("a URL guard", () => {
       socket.destroy();
       const never: Resolve = () => new Promise(() => undefined);
       const controller = new AbortController();
-      const waiting = createUrlGuard({}, never).connect("slow.example", port, controller.signal);
+      const waiting = createUrlGuard({}, never).place("slow.example", port, controller.signal);
       controller.abort(new Error("enough"));
       await expect(waiting).rejects.toThrow("enough");
     });

@@ -2,7 +2,7 @@ import { promises as dns, type LookupAddress } from "node:dns";
 import { once } from "node:events";
 import { connect, isIP, type Socket } from "node:net";
 import { domainToASCII } from "node:url";
-import { nearest, ToolError } from "../answer/errors.ts";
+import { errorCode, suggestion, ToolError } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import { startDeadline } from "../deadline.ts";
 import { isInNetwork, isNetwork, type Reserve, reserveOf } from "./addresses.ts";
@@ -49,7 +49,7 @@ export interface UrlGuard {
    *
    * @throws ToolError as `place`; the system's error if none of the addresses responds.
    */
-  connect(host: string, port: number, signal?: AbortSignal): Promise<Socket>;
+  connect(host: string, port: number): Promise<Socket>;
 }
 
 const SCHEMES = ["http:", "https:"];
@@ -71,30 +71,30 @@ const LOCAL_NAMES: readonly { readonly name: RegExp; readonly reserve: Reserve }
  * @throws ToolError `invalid` if a rule is invalid.
  */
 export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemResolve): UrlGuard {
-  const allowed = (rules.allowHosts ?? []).map(parseHostRule);
-  const denied = (rules.denyHosts ?? []).map(parseHostRule);
+  const allowRules = (rules.allowHosts ?? []).map(parseHostRule);
+  const denyRules = (rules.denyHosts ?? []).map(parseHostRule);
 
   /** The host in canonical form. @throws ToolError if a name rule refuses it. */
   function checkName(host: string, port: number): string {
     const name = plainHost(host);
-    if (denied.some((rule) => rule.names(name, port)))
-      throw refused(name, "is denied by --deny-host", "Ask the user whether it should be allowed.");
-    if (allowed.some((rule) => rule.names(name, port))) return name;
+    if (denyRules.some((rule) => rule.names(name, port)))
+      throw blocked(name, "is denied by --deny-host", "Ask the user whether it should be allowed.");
+    if (allowRules.some((rule) => rule.names(name, port))) return name;
     if (isIP(name) !== 0) checkAddress(name, name, port);
     else {
       const local = LOCAL_NAMES.find((entry) => entry.name.test(name));
-      if (local !== undefined && !permits(local.reserve)) throw reserved(name, local.reserve);
+      if (local !== undefined && !permits(local.reserve)) throw reservedError(name, local.reserve);
     }
     return name;
   }
 
   function checkAddress(address: string, name: string, port: number): void {
     const why = `has the address ${address}, which is denied by --deny-host`;
-    if (denied.some((rule) => rule.covers(address, port)))
-      throw refused(name, why, "Ask the user about it.");
-    if (allowed.some((rule) => rule.names(name, port) || rule.covers(address, port))) return;
+    if (denyRules.some((rule) => rule.covers(address, port)))
+      throw blocked(name, why, "Ask the user about it.");
+    if (allowRules.some((rule) => rule.names(name, port) || rule.covers(address, port))) return;
     const reserve = reserveOf(address);
-    if (reserve !== undefined && !permits(reserve)) throw reserved(name, reserve, address);
+    if (reserve !== undefined && !permits(reserve)) throw reservedError(name, reserve, address);
   }
 
   const permits = (reserve: Reserve): boolean =>
@@ -109,21 +109,19 @@ export function createUrlGuard(rules: UrlRules = {}, resolve: Resolve = systemRe
       family === 0 ? await unlessAborted(resolve(name), signal) : [{ address: name, family }];
     const hint = "Check the URL for typos, and check the network.";
     if (addresses.length === 0)
-      throw new ToolError("unavailable", `The host ${named(name)} has no address.`, { hint });
+      throw new ToolError("unavailable", `The host ${quoteHost(name)} has no address.`, { hint });
     for (const { address } of addresses) checkAddress(address, name, port);
     return { host: name, port, addresses };
   }
 
   return {
-    check(given) {
-      const url = parseWebUrl(given);
+    check(input) {
+      const url = parseWebUrl(input);
       checkName(url.hostname, portOf(url));
       return url;
     },
     place,
-    async connect(host, port, signal) {
-      return await open(await place(host, port, signal), signal);
-    },
+    connect: async (host, port) => await open(await place(host, port)),
   };
 }
 
@@ -138,8 +136,8 @@ export function portOf(url: Pick<URL, "port" | "protocol">): number {
  *
  * @throws ToolError `invalid`; `denied` for another scheme or credentials.
  */
-export function parseWebUrl(given: string | URL): URL {
-  const text = String(given);
+export function parseWebUrl(input: string | URL): URL {
+  const text = String(input);
   const hint = "Use an absolute URL such as https://example.org/page.";
   const refusal = (kind: "invalid" | "denied", why: string) => new ToolError(kind, why, { hint });
   if (text.length > MAX_URL_CHARS)
@@ -152,14 +150,13 @@ export function parseWebUrl(given: string | URL): URL {
   const url = new URL(text);
   const { protocol, username, password, host } = url;
   if (!SCHEMES.includes(protocol)) {
-    const [near] = nearest(protocol.slice(0, -1), ["http", "https"]);
-    const meant = near === undefined ? "" : ` Did you mean ${near}?`;
-    const what = `${oneLine(protocol.slice(0, 40))} URLs are not allowed`;
-    throw refusal("denied", `${what}; use http: or https:.${meant}`);
+    const message = `${oneLine(protocol.slice(0, 40))} URLs are not allowed`;
+    const meant = suggestion(protocol.slice(0, -1), ["http", "https"]);
+    throw refusal("denied", `${message}; use http: or https:.${meant}`);
   }
   if (username === "" && password === "") return url;
-  const what = "URLs that contain a user name or password are not allowed";
-  throw new ToolError("denied", `${what} (host ${oneLine(host)}).`, {
+  const message = "URLs that contain a user name or password are not allowed";
+  throw new ToolError("denied", `${message} (host ${oneLine(host)}).`, {
     hint: "Remove user@ from the URL; the user can configure credentials for a host.",
   });
 }
@@ -178,8 +175,8 @@ interface HostRule {
  */
 export function parseHostRule(text: string): HostRule {
   const rule = text.trim().toLowerCase();
-  const what = `"${oneLine(text.slice(0, 200))}" is not a valid host.`;
-  const unreadable = new ToolError("invalid", what, {
+  const message = `"${oneLine(text.slice(0, 200))}" is not a valid host.`;
+  const unreadable = new ToolError("invalid", message, {
     hint: "Use a name (example.org), its subdomains (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
   });
   if (isNetwork(rule))
@@ -193,18 +190,18 @@ export function parseHostRule(text: string): HostRule {
   const host = wholeIsIp6 ? rule : (bracketed ?? plain);
   if (host === undefined || host === "") throw unreadable;
   const port = wholeIsIp6 || portText === undefined ? undefined : Number(portText);
-  const fits = (asked: number): boolean => port === undefined || port === asked;
+  const fits = (at: number): boolean => port === undefined || port === at;
   if (host.startsWith("*.")) {
-    const below = plainHost(host.slice(1));
-    return { names: (name, asked) => fits(asked) && name.endsWith(below), covers: () => false };
+    const suffix = plainHost(host.slice(1));
+    return { names: (name, at) => fits(at) && name.endsWith(suffix), covers: () => false };
   }
   const name = plainHost(host);
   if (name === "") throw unreadable;
   if (isIP(name) === 0)
-    return { names: (asked, at) => fits(at) && asked === name, covers: () => false };
+    return { names: (target, at) => fits(at) && target === name, covers: () => false };
   const network = `${name}/${isIP(name) === 4 ? 32 : 128}`;
   return {
-    names: (asked, at) => fits(at) && isInNetwork(asked, network),
+    names: (target, at) => fits(at) && isInNetwork(target, network),
     covers: (address, at) => fits(at) && isInNetwork(address, network),
   };
 }
@@ -220,37 +217,36 @@ function plainHost(host: string): string {
     .toLowerCase();
   if (isIP(bare) !== 0) return bare;
   // A host that does not come from a parsed URL may contain an IPv4 address in one of the old notations.
-  const parsed = URL.canParse(`http://${bare}/`)
+  const hostname = URL.canParse(`http://${bare}/`)
     ? new URL(`http://${bare}/`).hostname
     : domainToASCII(bare);
-  return parsed.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+  return hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 }
 
 async function systemResolve(host: string): Promise<readonly LookupAddress[]> {
   try {
     return await dns.lookup(host, { all: true });
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    const code = errorCode(error);
     if (code === "ENOTFOUND" || code === "ENODATA") return [];
     const hint = "The network or its DNS server is not responding; try again later.";
-    const what = `The name ${named(host)} could not be resolved (${code}).`;
-    throw new ToolError("unavailable", what, { hint, cause: error });
+    const message = `The name ${quoteHost(host)} could not be resolved (${code}).`;
+    throw new ToolError("unavailable", message, { hint, cause: error });
   }
 }
 
 /** Connects to the first checked address that responds. */
-async function open({ addresses, port }: CheckedPlace, signal?: AbortSignal): Promise<Socket> {
+async function open({ addresses, port }: CheckedPlace): Promise<Socket> {
   for (const [index, { address }] of addresses.entries()) {
-    const late = () =>
+    const createError = () =>
       Object.assign(new Error(`${address}:${port} did not respond`), { code: "ETIMEDOUT" });
-    const deadline = startDeadline(CONNECT_MS, signal, late);
+    const deadline = startDeadline(CONNECT_MS, undefined, createError);
     const socket = connect({ host: address, port });
     try {
       await once(socket, "connect", { signal: deadline.signal });
       return socket;
     } catch (error) {
       socket.destroy();
-      signal?.throwIfAborted();
       if (index === addresses.length - 1) throw deadline.signal.reason ?? error;
     } finally {
       deadline.end();
@@ -273,15 +269,15 @@ function unlessAborted<Value>(
   });
 }
 
-function reserved(name: string, reserve: Reserve, address = name): ToolError {
-  const what = address === name ? `is ${reserve}` : `resolves to ${address}, ${reserve}`;
+function reservedError(name: string, reserve: Reserve, address = name): ToolError {
+  const reason = address === name ? `is ${reserve}` : `resolves to ${address}, ${reserve}`;
   const hint = `To allow it, the user can start the server with --allow-host ${oneLine(name)}.`;
-  return refused(name, what, hint);
+  return blocked(name, reason, hint);
 }
 
-function refused(name: string, why: string, hint: string): ToolError {
-  return new ToolError("denied", `The host ${named(name)} ${why}, and is blocked.`, { hint });
+function blocked(name: string, why: string, hint: string): ToolError {
+  return new ToolError("denied", `The host ${quoteHost(name)} ${why}, and is blocked.`, { hint });
 }
 
 /** A host in a message; names have at most 253 characters (RFC 1035). */
-const named = (host: string): string => `"${oneLine(host.slice(0, 253))}"`;
+const quoteHost = (host: string): string => `"${oneLine(host.slice(0, 253))}"`;

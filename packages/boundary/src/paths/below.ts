@@ -33,14 +33,14 @@ export interface WalkedDirectory {
   /** A path for fs calls on the entry `name`, valid until `close`. */
   entry(name: string): string;
   /** Opens the subdirectory `name`, never through a link; "." is the directory itself. */
-  child(name: string): WalkedDirectory | Unopened;
+  child(name: string): WalkedDirectory | OpenFailure;
   /** Keeps it open after `close`, until the returned function is called. */
   keep(): () => void;
   close(): void;
 }
 
 /** Why a directory was not opened: it is gone or was replaced, or the system denied access. */
-type Unopened = "gone" | "unreadable";
+type OpenFailure = "gone" | "unreadable";
 
 type Hides = (realPath: string) => boolean;
 
@@ -182,9 +182,9 @@ export function openBelow(at: string, name: string): number | undefined {
   const path = join(at, name);
   const fd = openSync(path, FILE_FLAGS);
   try {
-    const opened = fstatSync(fd, { bigint: true });
-    const isNamed = isSame(lstatSync(path, { bigint: true }), opened);
-    if (opened.isFile() && isNamed && realpathSync.native(path) === path) return fd;
+    const stat = fstatSync(fd, { bigint: true });
+    const isNamed = isSame(lstatSync(path, { bigint: true }), stat);
+    if (stat.isFile() && isNamed && realpathSync.native(path) === path) return fd;
   } catch {
     // It is gone, or was replaced.
   }

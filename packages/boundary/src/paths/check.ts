@@ -5,7 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import type { ToolError } from "../answer/errors.ts";
 import { deepestExisting } from "./existing.ts";
 import { formsOf, isInside, isInsideByAnyName, within } from "./names.ts";
-import { inSpecialFileSystem, outside, pathError, quote } from "./path-errors.ts";
+import { inSpecialFileSystem, outsideError, pathError, quote } from "./path-errors.ts";
 import { parsePath } from "./resolve.ts";
 import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 
@@ -14,8 +14,10 @@ export function innermost(
   directories: readonly AllowedDirectory[],
   realPath: string,
 ): AllowedDirectory | undefined {
-  const around = directories.filter((directory) => isInsideByAnyName(realPath, directory.realPath));
-  return around.sort((a, b) => b.realPath.length - a.realPath.length)[0];
+  const parents = directories.filter((directory) =>
+    isInsideByAnyName(realPath, directory.realPath),
+  );
+  return parents.sort((a, b) => b.realPath.length - a.realPath.length)[0];
 }
 
 /** The innermost allowed directory around an absolute real path; checks the directories again before it returns undefined. */
@@ -24,8 +26,8 @@ export function directoryAround(
   allowed: AllowedDirectories,
 ): AllowedDirectory | undefined {
   if (isSpecialPlace(realPath) || allowed.hidden?.hides(realPath)) return undefined;
-  const found = innermost(allowed.directories(), realPath);
-  if (found !== undefined && found.unavailable === undefined) return found;
+  const directory = innermost(allowed.directories(), realPath);
+  if (directory !== undefined && directory.unavailable === undefined) return directory;
   // One that has returned may be read-only even if its parent is not.
   allowed.refresh?.();
   return innermost(allowed.directories().filter(isAvailable), realPath);
@@ -34,9 +36,9 @@ export function directoryAround(
 const isAvailable = ({ unavailable }: AllowedDirectory): boolean => unavailable === undefined;
 
 /** The allowed directories that a path is in by its text, under the names that the user gave them or their real ones. */
-function writtenIn(path: string, allowed: AllowedDirectories): AllowedDirectory[] {
+function directoriesByText(path: string, allowed: AllowedDirectories): AllowedDirectory[] {
   const directories = allowed.directories();
-  return directories.filter((one) => within(path, one.path) || within(path, one.realPath));
+  return directories.filter((root) => within(path, root.path) || within(path, root.realPath));
 }
 
 /** The error for `path` if the only allowed directory around it, by its text, cannot be used now. */
@@ -44,9 +46,9 @@ export function unavailableAround(
   path: string,
   allowed: AllowedDirectories,
 ): ToolError | undefined {
-  const around = writtenIn(path, allowed);
-  const [first] = around;
-  if (first === undefined || around.some(isAvailable)) return undefined;
+  const parents = directoriesByText(path, allowed);
+  const [first] = parents;
+  if (first === undefined || parents.some(isAvailable)) return undefined;
   const detail = `${quote(first.path)} (${first.source}) ${first.unavailable}`;
   return pathError("directory_unavailable", path, { detail });
 }
@@ -100,17 +102,17 @@ export function fileSystemKind(path: string): FileSystemKind {
  * @throws ToolError `invalid`, `denied` (outside), `unavailable` (the allowed directory does not exist)
  */
 export async function locate(text: string, allowed: AllowedDirectories): Promise<string> {
-  const parsed = parsePath(text, { platform: process.platform, home: homedir });
-  const path = parsed.absolute ? parsed.path : await belowDirectories(parsed.path, allowed);
-  if (path === undefined) throw outside(text, allowed);
-  const isWrittenInside = () => writtenIn(path, allowed).some(isAvailable);
+  const location = parsePath(text, { platform: process.platform, home: homedir });
+  const path = location.absolute ? location.path : await belowDirectories(location.path, allowed);
+  if (path === undefined) throw outsideError(text, allowed);
+  const isWrittenInside = () => directoriesByText(path, allowed).some(isAvailable);
   if (!isWrittenInside()) allowed.refresh?.();
-  const missing = unavailableAround(path, allowed);
-  if (missing !== undefined) throw missing;
-  const located = isWrittenInside() ? path : await underRealName(path, allowed);
-  if (located === undefined) throw outside(text, allowed);
-  if (isSpecialPlace(located)) throw inSpecialFileSystem(text);
-  return storedPath(located, allowed);
+  const unavailableError = unavailableAround(path, allowed);
+  if (unavailableError !== undefined) throw unavailableError;
+  const insidePath = isWrittenInside() ? path : await underRealName(path, allowed);
+  if (insidePath === undefined) throw outsideError(text, allowed);
+  if (isSpecialPlace(insidePath)) throw inSpecialFileSystem(text);
+  return storedPath(insidePath, allowed);
 }
 
 /** Undefined without directories. A link that leads outside does not count: the choice would reveal its target. */
@@ -150,12 +152,12 @@ async function underRealName(
 async function storedPath(path: string, allowed: AllowedDirectories): Promise<string> {
   if (formsOf(path).length === 1) return path;
   const { real, missing } = await deepestExisting(path);
-  const [name, ...others] = missing;
+  const [name, ...restNames] = missing;
   if (name === undefined || directoryAround(real, allowed) === undefined) return path;
   for (const form of formsOf(name).slice(1)) {
-    const stored = join(real, form);
-    if ((await lstat(stored).catch(() => undefined)) !== undefined)
-      return storedPath(join(stored, ...others), allowed);
+    const storedName = join(real, form);
+    if ((await lstat(storedName).catch(() => undefined)) !== undefined)
+      return storedPath(join(storedName, ...restNames), allowed);
   }
   return path;
 }

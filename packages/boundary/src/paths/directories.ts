@@ -50,26 +50,26 @@ export class DirectoryAllowlist implements AllowedDirectories {
   readonly #fallback: readonly AllowedDirectory[];
   readonly #listeners = new Set<() => void>();
   /** Where each path led when it was first given. */
-  readonly #first = new Map<string, string>();
+  readonly #firstRealPaths = new Map<string, string>();
   #roots: readonly AllowedDirectory[] = [];
   #directories: readonly AllowedDirectory[] = [];
-  #seenAt = Number.NEGATIVE_INFINITY;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
 
   /** @throws ToolError `invalid` for a configured path that is not valid (empty, NUL, a URI with a host). */
   constructor({ configured, mode, fallback = "/" }: DirectoryAllowlistOptions) {
     this.#mode = mode;
     this.#configured = configured.map(({ path, source, writable = true }) =>
-      this.#look({ path: absolute(path), source, writable }),
+      this.#inspect({ path: absolute(path), source, writable }),
     );
     // Some hosts start their servers in "/", which the user did not choose.
     this.#fallback = isFileSystemRoot(fallback)
       ? []
-      : [this.#look({ path: absolute(fallback), source: "working directory", writable: true })];
+      : [this.#inspect({ path: absolute(fallback), source: "working directory", writable: true })];
     this.refresh();
   }
 
   directories(): readonly AllowedDirectory[] {
-    if (performance.now() - this.#seenAt > REMEMBERED_MS) this.refresh();
+    if (performance.now() - this.#refreshedAt > REMEMBERED_MS) this.refresh();
     return this.#directories;
   }
 
@@ -80,8 +80,8 @@ export class DirectoryAllowlist implements AllowedDirectories {
 
   refresh(): void {
     const before = JSON.stringify(this.#directories);
-    this.#directories = this.#apply().directories;
-    this.#seenAt = performance.now();
+    this.#directories = this.#effectiveDirectories().directories;
+    this.#refreshedAt = performance.now();
     if (JSON.stringify(this.#directories) === before) return;
     for (const listener of [...this.#listeners]) listener();
   }
@@ -97,7 +97,7 @@ export class DirectoryAllowlist implements AllowedDirectories {
       try {
         if (!/^file:\/\//i.test(uri))
           throw new ToolError("invalid", `${quote(uri)} is not a file URI.`);
-        return this.#look({ path: absolute(uri), source: "client root", writable: true });
+        return this.#inspect({ path: absolute(uri), source: "client root", writable: true });
       } catch (error) {
         if (!(error instanceof ToolError)) throw error;
         notes.push(`The client's root is ignored: ${error.message}`);
@@ -105,32 +105,32 @@ export class DirectoryAllowlist implements AllowedDirectories {
       }
     });
     const why = "it is outside the configured directories, or a whole file system";
-    for (const { path } of this.#apply().ignored)
+    for (const { path } of this.#effectiveDirectories().ignored)
       notes.push(`The client's root ${quote(path)} is ignored: ${why}.`);
     this.refresh();
     return notes;
   }
 
-  #apply() {
-    const configured = distinct(this.#configured.map((directory) => this.#look(directory)));
-    const roots = this.#roots.map((root) => this.#look(root));
+  #effectiveDirectories() {
+    const configured = distinct(this.#configured.map((directory) => this.#inspect(directory)));
+    const roots = this.#roots.map((root) => this.#inspect(root));
     const replaces = this.#mode === "replace" || configured.length === 0;
     const { directories, ignored } = withRoots(configured, roots, replaces);
     if (directories.length > 0) return { directories, ignored };
-    const fallback = this.#fallback.map((directory) => this.#look(directory));
+    const fallback = this.#fallback.map((directory) => this.#inspect(directory));
     return { directories: configured.length > 0 ? configured : fallback, ignored };
   }
 
-  #look({ path, source, writable }: Omit<AllowedDirectory, "realPath">): AllowedDirectory {
+  #inspect({ path, source, writable }: Omit<AllowedDirectory, "realPath">): AllowedDirectory {
     const realPath = realPathOf(formsOf(path).find((form) => existsSync(form)) ?? path);
-    const first = this.#first.get(path) ?? realPath;
-    this.#first.set(path, first);
+    const first = this.#firstRealPaths.get(path) ?? realPath;
+    this.#firstRealPaths.set(path, first);
     const isMoved = keyOf(realPath) !== keyOf(first);
     const unavailable = isMoved
       ? "now leads elsewhere through a symlink; restart the server to accept it"
       : problemOf(realPath);
-    const found = { path, realPath: first, source, writable };
-    return unavailable === undefined ? { ...found, realPath } : { ...found, unavailable };
+    const entry = { path, realPath: first, source, writable };
+    return unavailable === undefined ? { ...entry, realPath } : { ...entry, unavailable };
   }
 }
 
@@ -164,22 +164,22 @@ export function withRoots(
   const directories: AllowedDirectory[] = [];
   const ignored: AllowedDirectory[] = [];
   for (const root of roots) {
-    const around = innermost(configured, root.realPath);
-    const below = configured.filter((one) => isInsideByAnyName(one.realPath, root.realPath));
-    const counts = around !== undefined || (replaces && !isFileSystemRoot(root.realPath));
-    if (counts) directories.push({ ...root, writable: around?.writable ?? true });
-    if (!counts && (replaces || below.length === 0)) ignored.push(root);
-    else directories.push(...below.filter(({ writable }) => !replaces || !writable));
+    const container = innermost(configured, root.realPath);
+    const inner = configured.filter(({ realPath }) => isInsideByAnyName(realPath, root.realPath));
+    const counts = container !== undefined || (replaces && !isFileSystemRoot(root.realPath));
+    if (counts) directories.push({ ...root, writable: container?.writable ?? true });
+    if (!counts && (replaces || inner.length === 0)) ignored.push(root);
+    else directories.push(...inner.filter(({ writable }) => !replaces || !writable));
   }
   return { directories: distinct(directories), ignored };
 }
 
 /** The first of each real path, read-only if any of its duplicates is. */
 function distinct(directories: readonly AllowedDirectory[]): AllowedDirectory[] {
-  const kept = new Map<string, AllowedDirectory>();
+  const byRealPath = new Map<string, AllowedDirectory>();
   for (const directory of directories) {
-    const known = kept.get(directory.realPath) ?? directory;
-    kept.set(known.realPath, { ...known, writable: known.writable && directory.writable });
+    const old = byRealPath.get(directory.realPath) ?? directory;
+    byRealPath.set(old.realPath, { ...old, writable: old.writable && directory.writable });
   }
-  return [...kept.values()];
+  return [...byRealPath.values()];
 }

@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { lstat, mkdir, readdir, readlink, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { nearest, ToolError } from "../answer/errors.ts";
@@ -7,10 +8,10 @@ import { containsByAnyName, isInside } from "./names.ts";
 import {
   errorCode,
   isMissing,
-  leadsOutside,
-  listed,
+  joinNames,
+  leadsOutsideError,
   orMissing,
-  outside,
+  outsideError,
   pathError,
   quote,
   systemError,
@@ -25,7 +26,7 @@ import type {
 
 /** The allowed directory that `path` names. */
 const allowedAt = (path: string, { allowed }: GuardContext): AllowedDirectory | undefined =>
-  allowed.directories().find((one) => one.path === path || one.realPath === path);
+  allowed.directories().find((directory) => directory.path === path || directory.realPath === path);
 
 /** How a path is opened, whose last component need not exist. */
 interface EntryOptions {
@@ -48,18 +49,21 @@ export async function openEntry(
   const { allowed, opener } = context;
   let parent: GuardedDirectory;
   try {
-    if (parentPath === path) throw outside(path, allowed);
+    if (parentPath === path) throw outsideError(path, allowed);
     parent = await opener.openDirectory(parentPath, parentPath);
   } catch (error) {
-    const itself = allowedAt(path, context);
-    throw itself === undefined
+    const allowedDirectory = allowedAt(path, context);
+    throw allowedDirectory === undefined
       ? error
-      : pathError("allowed_directory", path, { detail: quote(itself.path) });
+      : pathError("allowed_directory", path, { detail: quote(allowedDirectory.path) });
   }
   try {
     const name = basename(path);
-    const stat = await lstat(parent.entry(name)).catch(orMissing);
-    const place = { parent, name, path, entry: parent.entry(name), stat };
+    const entry = parent.entry(name);
+    const stat = parent.isLocal
+      ? lstatSync(entry, { throwIfNoEntry: false })
+      : await lstat(entry).catch(orMissing);
+    const place = { parent, name, path, entry, stat };
     if (allowed.hidden?.hides(join(parent.realPath, name))) throw pathError("hidden", path);
     if (write && !(through && stat?.isSymbolicLink())) requireWritable(place, context);
     return place;
@@ -75,9 +79,10 @@ export async function openEntry(
 function requireWritable({ parent, name, path }: GuardedPlace, { allowed }: GuardContext): void {
   requireWritableDirectory(parent, path);
   const real = join(parent.realPath, name);
-  if (allowed.hidden?.paths.some((one) => isInside(one, real))) throw pathError("hidden", path);
+  if (allowed.hidden?.paths.some((hiddenPath) => isInside(hiddenPath, real)))
+    throw pathError("hidden", path);
   for (const directory of allowed.directories())
-    if ([directory.path, directory.realPath].some((one) => containsByAnyName(real, one)))
+    if ([directory.path, directory.realPath].some((root) => containsByAnyName(real, root)))
       throw pathError("allowed_directory", path, { detail: quote(directory.path) });
 }
 
@@ -109,8 +114,8 @@ export async function readLinkAt(path: string, context: GuardContext): Promise<L
 
 /** See `PathGuard.exists`. */
 export async function entryExists(path: string, context: GuardContext): Promise<boolean> {
-  const itself = allowedAt(path, context);
-  if (itself !== undefined) return itself.unavailable === undefined;
+  const allowedDirectory = allowedAt(path, context);
+  if (allowedDirectory !== undefined) return allowedDirectory.unavailable === undefined;
   try {
     return await withEntry(path, context, {}, async ({ stat }) => stat !== undefined);
   } catch (error) {
@@ -130,7 +135,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
   const { allowed, opener } = context;
   const created: string[] = [];
   const existing = await existingInside(path, context);
-  let directory = await opener.openDirectory(existing.real, existing.written);
+  let directory = await opener.openDirectory(existing.real, existing.existingText);
   try {
     for (const name of existing.missing) {
       const at = join(directory.path, name);
@@ -163,7 +168,7 @@ export async function makeDirectories(path: string, context: GuardContext): Prom
 export async function existingInside(path: string, { allowed }: GuardContext) {
   const existing = await existingPart(path);
   if (directoryAround(existing.real, allowed) !== undefined) return existing;
-  throw unavailableAround(path, allowed) ?? leadsOutside(path, allowed);
+  throw unavailableAround(path, allowed) ?? leadsOutsideError(path, allowed);
 }
 
 /**
@@ -187,18 +192,18 @@ const MAX_NAMES_COMPARED = 5000;
 /** `not_found`, with the nearest existing directory and the names in it that are similar to the missing one. */
 async function missingError(
   path: string,
-  { real, missing: [name], written }: ExistingPart,
+  { real, missing: [name], existingText }: ExistingPart,
   { opener }: GuardContext,
 ): Promise<ToolError> {
   if (name === undefined) return pathError("changed_meanwhile", path);
   if ((await stat(real).catch(() => undefined))?.isDirectory() !== true)
-    return pathError("enoent", path, { detail: `: ${quote(written)} is a file` });
+    return pathError("enoent", path, { detail: `: ${quote(existingText)} is a file` });
   // Names that cannot be read make no suggestions.
   const directory = await opener.openDirectory(real, real).catch(() => undefined);
   const names = directory && (await readdir(directory.entry("")).catch(() => undefined));
   await directory?.close();
   const similar = nearest(name, (names ?? []).slice(0, MAX_NAMES_COMPARED));
-  const near = similar.length > 0 ? ` and contains ${listed(similar.map(quote))}` : "";
-  const detail = `; the nearest existing directory is ${quote(written)}${near}`;
+  const suggestion = similar.length > 0 ? ` and contains ${joinNames(similar.map(quote))}` : "";
+  const detail = `; the nearest existing directory is ${quote(existingText)}${suggestion}`;
   return pathError("enoent", path, { detail });
 }

@@ -9,7 +9,7 @@ export interface ExistingPart {
   /** The names below `real` that do not exist; none if the path exists. */
   readonly missing: readonly string[];
   /** The path's own text up to `real`; if a dangling link was followed, `real` itself. */
-  readonly written: string;
+  readonly existingText: string;
 }
 
 /** How many links Linux follows in one path. */
@@ -24,21 +24,21 @@ export async function existingPart(path: string): Promise<ExistingPart> {
   let at = path;
   for (let links = 0; ; links++) {
     const { real, missing } = await deepestExisting(at);
-    const [next, ...others] = missing;
+    const [next, ...restNames] = missing;
     // A loop of links has no target, so its own location counts.
     const target =
       next === undefined || links >= MAX_LINKS
         ? undefined
         : await readlink(join(real, next)).catch(() => undefined);
     if (target === undefined && !missing.includes("..")) {
-      const written = links === 0 ? missing.reduce((part) => dirname(part), path) : real;
-      return { real, missing, written };
+      const existingText = links === 0 ? missing.reduce((part) => dirname(part), path) : real;
+      return { real, missing, existingText };
     }
     // Not normalized if it is a link: `..` after it is the parent of the link's target.
     at =
       target === undefined
         ? join(real, ...missing)
-        : [isAbsolute(target) ? target : real + sep + target, ...others].join(sep);
+        : [isAbsolute(target) ? target : real + sep + target, ...restNames].join(sep);
   }
 }
 

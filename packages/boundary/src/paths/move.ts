@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type BigIntStats, lstatSync, renameSync, type Stats, unlinkSync } from "node:fs";
 import {
   access,
   constants,
   link,
-  lstat,
   mkdir,
   readdir,
   readlink,
@@ -18,21 +17,27 @@ import { join } from "node:path";
 import { walkedDirectory } from "./below.ts";
 import { explain, withEntry } from "./entries.ts";
 import { fold, isInside } from "./names.ts";
-import { errorCode, pathError, quote, specialFile } from "./path-errors.ts";
+import { errorCode, pathError, quote, specialFileError } from "./path-errors.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
 import { type GuardContext, type GuardedPlace, type Identity, isSame } from "./types.ts";
 import { whileHeld } from "./while-held.ts";
 
 /** See `PathGuard.move`. */
-export async function moveEntry(from: string, to: string, context: GuardContext): Promise<void> {
+export async function moveEntry(
+  from: string,
+  to: string,
+  context: GuardContext,
+  check?: (entry: string) => void,
+): Promise<void> {
   await withEntry(from, context, { write: true }, async (source) => {
-    const stat = await lstat(source.entry, { bigint: true });
+    const stat = lstatSync(source.entry, { bigint: true });
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink())
-      throw specialFile(from, stat);
-    const moving = withEntry(to, context, { write: true }, (target) =>
+      throw specialFileError(from, stat);
+    check?.(source.entry);
+    const result = withEntry(to, context, { write: true }, (target) =>
       moveTo(source, stat, target, context),
     );
-    await moving.catch(async (error: unknown) => {
+    await result.catch(async (error: unknown) => {
       // rename(2) does not report which of the two paths caused the error.
       const code = errorCode(error) ?? "";
       const isAboutSource =
@@ -74,15 +79,15 @@ async function moveTo(
   const directory = walkedDirectory(target.parent, allowed);
   const original = { directory: walkedDirectory(parent, allowed), name: source.name, path };
   const copy = { directory, name: temporaryName(), path: target.path };
-  let copied: Inventory;
+  let inventory: Inventory;
   try {
-    copied = await copyTree(original, copy);
+    inventory = await copyTree(original, copy);
     await moveInto(target.parent.entry(copy.name), target);
   } catch (error) {
     await removeTree(copy).catch(() => {});
     throw error;
   }
-  await removeTree(original, copied).catch((error: unknown) => {
+  await removeTree(original, inventory).catch((error: unknown) => {
     throw pathError("source_remains", path, { detail: quote(target.path), cause: error });
   });
 }
@@ -93,8 +98,8 @@ async function moveTo(
  * entries.
  */
 async function isOneEntry(source: GuardedPlace, target: GuardedPlace): Promise<boolean> {
-  const here = await lstat(source.parent.entry(""), { bigint: true });
-  if (!isSame(here, await lstat(target.parent.entry(""), { bigint: true }))) return false;
+  const here = lstatSync(source.parent.entry(""), { bigint: true });
+  if (!isSame(here, lstatSync(target.parent.entry(""), { bigint: true }))) return false;
   if (source.name === target.name) return true;
   if (target.stat === undefined || fold(source.name) !== fold(target.name)) return false;
   const names = await readdir(source.parent.entry(""));
@@ -108,25 +113,20 @@ async function isOneEntry(source: GuardedPlace, target: GuardedPlace): Promise<b
  * @param extension another one than `tmp` for what must stay even if this process is killed
  */
 export function temporaryName(extension = "tmp"): string {
-  return `.refmcp-${randomBytes(9).toString("base64url")}.${extension}`;
+  return `.refmcp-${randomUUID().slice(-12)}.${extension}`;
 }
 
 /**
  * Moves an entry of our own directory to a place on the same file system, which must be free.
  *
- * @param replaced the file that is there; it must be unchanged, and is replaced
+ * @param stat the file that is there; it must be unchanged, and is replaced
  * @throws ToolError `conflict`; the operating system's error
  */
-export async function moveInto(
-  entry: string,
-  target: GuardedPlace,
-  replaced?: Stats,
-): Promise<void> {
+export async function moveInto(entry: string, target: GuardedPlace, stat?: Stats): Promise<void> {
   const { parent, path } = target;
   await parent.verify();
-  if (replaced !== undefined)
-    await whileHeld(path, () => replaceUnchanged(entry, target, replaced));
-  else await renameFree({ entry, path }, await lstat(entry, { bigint: true }), target);
+  if (stat !== undefined) await whileHeld(path, () => replaceUnchanged(entry, target, stat));
+  else await renameFree({ entry, path }, lstatSync(entry, { bigint: true }), target);
   await parent.verify();
 }
 
@@ -134,10 +134,10 @@ export async function moveInto(
  * Nothing else in this process runs between these calls, so what was checked is what is replaced. The size and time
  * count too: another program may have written into the file, or a new file may have got the inode of a replaced one.
  */
-export function replaceUnchanged(entry: string, { entry: to, path }: GuardedPlace, old: Stats) {
+export function replaceUnchanged(entry: string, { entry: to, path }: GuardedPlace, stat: Stats) {
   const now = lstatSync(to, { throwIfNoEntry: false });
-  const isOld = now?.ino === old.ino && now.dev === old.dev;
-  if (!isOld || now.size !== old.size || now.mtimeMs !== old.mtimeMs)
+  const isOld = now?.ino === stat.ino && now.dev === stat.dev;
+  if (!isOld || now.size !== stat.size || now.mtimeMs !== stat.mtimeMs)
     throw pathError("changed_meanwhile", path);
   renameSync(entry, to);
 }
@@ -160,14 +160,14 @@ async function renameFree(
 }
 
 /** Whether `entry` is what it was when its identity was read. */
-function isStill(entry: string, identity: Identity): boolean {
+function hasIdentity(entry: string, identity: Identity): boolean {
   const now = lstatSync(entry, { bigint: true, throwIfNoEntry: false });
   return now !== undefined && isSame(now, identity);
 }
 
 /** Removes a name, unless another program has created something new there. */
 function unlinkIfSame(entry: string, identity: Identity): void {
-  if (isStill(entry, identity)) unlinkSync(entry);
+  if (hasIdentity(entry, identity)) unlinkSync(entry);
 }
 
 /** The errors of link(2) if a file system, or the kernel's hard link protection, does not allow the link. */
@@ -193,13 +193,13 @@ export async function giveFreeName(
     if (!noLinks.has(errorCode(error) ?? "")) throw error;
     return renameOverHolder(entry, to, path, false);
   }
-  const made = lstatSync(to, { bigint: true });
+  const linkStat = lstatSync(to, { bigint: true });
   try {
     // A link may have replaced the file, which would give an outside file a name inside.
-    if (!isLink && !isSame(made, identity)) throw pathError("changed_meanwhile", path);
+    if (!isLink && !isSame(linkStat, identity)) throw pathError("changed_meanwhile", path);
     await whileHeld(path, () => unlinkIfSame(entry, identity));
   } catch (error) {
-    unlinkIfSame(to, made);
+    unlinkIfSame(to, linkStat);
     throw error;
   }
 }
@@ -210,14 +210,14 @@ export async function giveFreeName(
  */
 async function renameOverHolder(entry: string, to: string, path: string, isDirectory: boolean) {
   await (isDirectory ? mkdir(to, 0o700) : writeFile(to, "", { flag: "wx" }));
-  const held = lstatSync(to, { bigint: true });
+  const holderStat = lstatSync(to, { bigint: true });
   try {
     await whileHeld(path, () => {
-      if (!isStill(to, held)) throw pathError("changed_meanwhile", path);
+      if (!hasIdentity(to, holderStat)) throw pathError("changed_meanwhile", path);
       renameSync(entry, to);
     });
   } catch (error) {
-    if (isStill(to, held)) await (isDirectory ? rmdir(to) : unlink(to)).catch(() => {});
+    if (hasIdentity(to, holderStat)) await (isDirectory ? rmdir(to) : unlink(to)).catch(() => {});
     throw error;
   }
 }

@@ -25,6 +25,7 @@ export function keyOf(text: string): string {
 
 /** `text` itself, and its other Unicode forms (NFC, NFD), in which it may be stored. */
 export function formsOf(text: string): string[] {
+  if (!/[\u0080-\uffff]/.test(text)) return [text];
   return [...new Set([text, text.normalize("NFC"), text.normalize("NFD")])];
 }
 
@@ -37,9 +38,13 @@ export function isInside(
   directory: string,
   platform: Platform = process.platform,
 ): boolean {
-  if (target === directory) return true;
+  if (!target.startsWith(directory)) return false;
   const { sep } = pathsOf(platform);
-  return target.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+  return (
+    target.length === directory.length ||
+    directory.endsWith(sep) ||
+    target[directory.length] === sep
+  );
 }
 
 /** Like `isInside`, for names that may differ in case or Unicode form. Only a hint; callers verify it. */
@@ -68,8 +73,8 @@ export function containsByAnyName(target: string, directory: string): boolean {
 }
 
 /** The start of `target` with as many components as `other` has. */
-const upTo = (other: string, target: string): string =>
-  target.split(path.sep).slice(0, other.split(path.sep).length).join(path.sep);
+const upTo = (reference: string, target: string): string =>
+  target.split(path.sep).slice(0, reference.split(path.sep).length).join(path.sep);
 
 /** @param real a path that must not be a link; `configured` may be one */
 function isOneDirectory(real: string, configured: string): boolean {

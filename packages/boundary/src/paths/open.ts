@@ -1,116 +1,20 @@
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  fstatSync,
-  lstatSync,
-  open,
-  openSync,
-  read,
-  readFile,
-  readlinkSync,
-  readSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from "node:fs";
-import { type FileHandle, lstat, open as openHandle, realpath } from "node:fs/promises";
-import { release } from "node:os";
+import { closeSync, constants, fstatSync, open, openSync, readlinkSync, statSync } from "node:fs";
+import { open as openHandle } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { promisify } from "node:util";
 import { directoryAround, type FileSystemKind, fileSystemKind } from "./check.ts";
+import { byPath, type Target } from "./open-portable.ts";
 import {
-  errorCode,
   inSpecialFileSystem,
-  leadsOutside,
+  leadsOutsideError,
   pathError,
-  specialFile,
+  specialFileError,
 } from "./path-errors.ts";
-import {
-  type AllowedDirectories,
-  type AllowedDirectory,
-  type Identity,
-  isSame,
-  type Opener,
-  type ReadHandle,
-} from "./types.ts";
-
-/**
- * For open(2): refuses a link in the last component or, on macOS 11 and newer (O_NOFOLLOW_ANY, for which Node.js has no
- * constant), in any. Windows has no such flag, so callers compare identities.
- */
-const NOFOLLOW =
-  process.platform === "darwin" && Number.parseInt(release(), 10) >= 20
-    ? 0x20000000
-    : (constants.O_NOFOLLOW ?? 0);
-
-/** Opens the entry at `path` itself, not a link's target. */
-export function openUnlinked(path: string, flags: number, mode?: number): Promise<FileHandle> {
-  return openHandle(path, flags | NOFOLLOW, mode);
-}
-
-/** The first bytes of a local file are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
-const SMALL_BYTES = 64 * 1024;
-
-const readLater = promisify(read);
-const readWhole = promisify(readFile);
-
-/** Windows has no O_NONBLOCK, and opening never blocks there. */
-const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
-
-/**
- * A regular file on a local file system, opened without the thread pool, as are its first `SMALL_BYTES` read. Never use
- * it for anything else: a FIFO, a device or a file server would block all other calls until it responds. A sleeping disk
- * blocks them too, which is acceptable for so few bytes.
- */
-export function openLocal(path: string): ReadHandle | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, READ_FLAGS);
-  } catch (error) {
-    // Opening would block, for another program's lease: fcntl(2).
-    if (errorCode(error) === "EAGAIN") return undefined;
-    throw error;
-  }
-  return {
-    get fd() {
-      return fd;
-    },
-    read: async (buffer, offset, length, position) =>
-      position + length > SMALL_BYTES
-        ? readLater(fd, buffer, offset, length, position)
-        : { bytesRead: readSync(fd, buffer, offset, length, position) },
-    readFile: () => readWhole(fd),
-    stat: async (options) => fstatSync(fd, options),
-    createReadStream(options) {
-      // A destroyed stream closes its descriptor anyway; when we close it, the number may refer to another file.
-      const fs = { open, read, close: (_fd: number, done: () => void) => done() };
-      return createReadStream("", { ...options, fd, fs });
-    },
-    async close() {
-      const open = fd;
-      fd = -1;
-      if (open !== -1) closeSync(open);
-    },
-  };
-}
+import { openLocal } from "./read-handle.ts";
+import type { AllowedDirectories, AllowedDirectory, Opener } from "./types.ts";
 
 /** How a guard verifies what it opened: by the kernel's own path (Linux), or by comparing before and after. */
 export type Verification = "proc" | "portable";
-
-/** What a path leads to, before it is judged or opened. */
-interface Target {
-  /** A path for fs calls on it. */
-  readonly at: string;
-  readonly realPath: string;
-  readonly stat: Stats;
-  /** Only for what is inside: a file server may block it. */
-  kind(): FileSystemKind;
-  open(): ReadHandle | Promise<ReadHandle>;
-  /** Whether it is still at its path, and is what was opened; absent if nothing can change that. */
-  isStill?(opened?: ReadHandle): Promise<boolean>;
-  close(): void;
-}
 
 /** How many attempts are made to open a path that keeps being swapped. */
 const MAX_ATTEMPTS = 5;
@@ -120,63 +24,66 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
   const locate = verification === "proc" ? byDescriptor() : byPath;
 
   /** @throws ToolError `denied` for what no tool may open */
-  function judge({ realPath, stat, kind }: Target, asked: string): AllowedDirectory {
-    if (allowed.hidden?.hides(realPath)) throw pathError("hidden", asked);
+  function judge({ realPath, stat, kind }: Target, requestedPath: string): AllowedDirectory {
     const directory = directoryAround(realPath, allowed);
-    if (directory === undefined) throw leadsOutside(asked, allowed);
-    if (!stat.isFile() && !stat.isDirectory()) throw specialFile(asked, stat);
-    if (kind() === "special") throw inSpecialFileSystem(asked);
+    if (directory === undefined)
+      throw allowed.hidden?.hides(realPath)
+        ? pathError("hidden", requestedPath)
+        : leadsOutsideError(requestedPath, allowed);
+    if (!stat.isFile() && !stat.isDirectory()) throw specialFileError(requestedPath, stat);
+    if (kind() === "special") throw inSpecialFileSystem(requestedPath);
     return directory;
   }
 
   /** Opens what is at `path`, unless that changes in between; then it tries again. */
-  async function settled<Opened>(
+  async function openWithRetry<Opened>(
     path: string,
-    asked: string,
+    requestedPath: string,
     open: (target: Target, directory: AllowedDirectory) => Promise<Opened | undefined>,
   ): Promise<Opened> {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const target = await locate(path);
       if (target === undefined) continue;
       try {
-        const opened = await open(target, judge(target, asked));
-        if (opened !== undefined) return opened;
+        const result = await open(target, judge(target, requestedPath));
+        if (result !== undefined) return result;
       } catch (error) {
         target.close();
         throw error;
       }
       target.close();
     }
-    throw pathError("changed_meanwhile", asked);
+    throw pathError("changed_meanwhile", requestedPath);
   }
 
   return {
-    openFile: (path, asked) =>
-      settled(path, asked, async (target, directory) => {
+    openFile: (path, requestedPath) =>
+      openWithRetry(path, requestedPath, async (target, directory) => {
         const { realPath, stat } = target;
-        if (!stat.isFile()) throw pathError("is_directory", asked);
+        if (!stat.isFile()) throw pathError("is_directory", requestedPath);
         const handle = await target.open();
         if (target.isStill && !(await target.isStill(handle).catch(() => false)))
           return void (await handle.close());
         target.close();
-        return { handle, path: asked, realPath, stat, directory };
+        return { handle, path: requestedPath, realPath, stat, directory };
       }),
 
-    openDirectory: (path, asked) =>
-      settled(path, asked, async (target, directory) => {
+    openDirectory: (path, requestedPath) =>
+      openWithRetry(path, requestedPath, async (target, directory) => {
         const { at, realPath, stat } = target;
-        if (!stat.isDirectory()) throw pathError("not_directory", asked);
+        if (!stat.isDirectory()) throw pathError("not_directory", requestedPath);
         if (target.isStill && !(await target.isStill())) return undefined;
         const begin = at.endsWith(sep) ? at : at + sep;
         let isClosed = false;
         return {
-          path: asked,
+          path: requestedPath,
           realPath,
           stat,
           directory,
+          isLocal: target.kind() === "local",
           entry(name) {
             // The number may now refer to another directory.
-            if (isClosed) throw new Error(`Used after it was closed: ${asked}`);
+            if (isClosed) throw new Error(`Used after it was closed: ${requestedPath}`);
             const isUp = name === "." || name === "..";
             if (isUp || /[/\0]/.test(name) || name.includes(sep))
               throw new TypeError(`Not a valid directory entry name: ${JSON.stringify(name)}`);
@@ -184,7 +91,7 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
           },
           async verify() {
             if (target.isStill && !(await target.isStill()))
-              throw pathError("changed_meanwhile", asked);
+              throw pathError("changed_meanwhile", requestedPath);
           },
           async close() {
             if (!isClosed) target.close();
@@ -224,7 +131,8 @@ const REMEMBERED_MS = 10_000;
  * Linux: locates a file (O_PATH), verifies the path that the kernel reports for it, and only then opens it, through the
  * descriptor, whose path in /proc leads to it even if it was renamed. Swapping links or directories cannot interfere
  * (CVE-2025-53109). The calls on the descriptor take microseconds and never wait for a disk, so they are synchronous.
- * Locating a file may wait for a file server, so it is synchronous only in a directory that was just on a local disk.
+ * Locating a path may wait for a file server, so it is synchronous only for a directory that was just on a local disk, and
+ * what is in it.
  */
 function byDescriptor(): (path: string) => Promise<Target> {
   const kinds = new Map<number, FileSystemKind>();
@@ -232,27 +140,28 @@ function byDescriptor(): (path: string) => Promise<Target> {
   let since = performance.now();
 
   /** A link may lead to any file system, so it is followed in the thread pool. */
-  async function find(path: string): Promise<number> {
+  async function find(path: string) {
     if (performance.now() - since > REMEMBERED_MS) {
       kinds.clear();
       localDirectories.clear();
       since = performance.now();
     }
-    if (localDirectories.has(dirname(path))) {
+    if (localDirectories.has(dirname(path)) || localDirectories.has(path)) {
       const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
-      if (!fstatSync(fd).isSymbolicLink()) return fd;
+      const stat = fstatSync(fd);
+      if (!stat.isSymbolicLink()) return { fd, stat };
       closeSync(fd);
     }
-    return openDescriptor(path, O_PATH);
+    const fd = await openDescriptor(path, O_PATH);
+    return { fd, stat: fstatSync(fd) };
   }
 
   return async (path) => {
-    const fd = await find(path);
+    const { fd, stat } = await find(path);
     const at = `/proc/self/fd/${fd}`;
-    const stat = fstatSync(fd);
-    const named = readlinkSync(at);
+    const kernelPath = readlinkSync(at);
     // The kernel marks the path of a file that was deleted or replaced just now.
-    const realPath = stat.nlink === 0 ? named.replace(/ \(deleted\)$/, "") : named;
+    const realPath = stat.nlink === 0 ? kernelPath.replace(/ \(deleted\)$/, "") : kernelPath;
     const kind = () => {
       const kind = kinds.get(stat.dev) ?? fileSystemKind(at);
       kinds.set(stat.dev, kind);
@@ -271,52 +180,4 @@ function byDescriptor(): (path: string) => Promise<Target> {
       close: () => closeSync(fd),
     };
   };
-}
-
-/** How many times a path is checked before it is trusted. */
-const CHECKS = 5;
-
-/**
- * macOS, Windows, and Linux without /proc: verifies the real path, opens it without following a link, and compares its
- * device and inode before and after. Reads use the opened handle.
- *
- * This is weaker than on Linux, especially when directories are changed: `entry` is a path, so `verify` detects a
- * swapped parent only afterwards. Reading on macOS is as safe as on Linux, because no component may be a link
- * (`openUnlinked`); elsewhere, a program would have to swap a parent directory at the right microsecond a dozen times
- * within one call.
- *
- * @returns undefined if it changed in between
- */
-async function byPath(path: string): Promise<Target | undefined> {
-  const realPath = await realpath(path);
-  const stat = await lstat(realPath);
-  const identity = await lstat(realPath, { bigint: true });
-  if (stat.isSymbolicLink() || stat.ino !== Number(identity.ino)) return undefined;
-  return {
-    at: realPath,
-    realPath,
-    stat,
-    kind: () => fileSystemKind(realPath),
-    open: () => openUnlinked(realPath, READ_FLAGS),
-    isStill: async (opened) =>
-      isAt(realPath, identity) &&
-      (opened === undefined || isSame(await opened.stat({ bigint: true }), identity)),
-    close() {},
-  };
-}
-
-/**
- * Whether `realPath` is still a real path and still refers to the same file. It is checked several times in a row: a
- * program that swaps a directory back and forth has to hit the microseconds between two checks each time.
- */
-function isAt(realPath: string, identity: Identity): boolean {
-  try {
-    for (let check = 0; check < CHECKS; check++) {
-      if (realpathSync.native(realPath) !== realPath) return false;
-      if (!isSame(lstatSync(realPath, { bigint: true }), identity)) return false;
-    }
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,12 +1,15 @@
 import type { StatsBase } from "node:fs";
-import { errorsOf, ToolError, type ToolErrorOptions } from "../answer/errors.ts";
+import { shorten } from "../answer/budget.ts";
+import { errorCode, errorsOf, ToolError, type ToolErrorOptions } from "../answer/errors.ts";
 import { oneLine } from "../answer/untrusted.ts";
 import type { AllowedDirectories } from "./types.ts";
+
+export { errorCode };
 
 const INSIDE =
   "Use a path inside, or ask the user to start the server with that directory as an argument or --root.";
 /** Other codes of the operating system for the same thing. */
-const SAME: Readonly<Record<string, string>> = {
+const CODE_SYNONYMS: Readonly<Record<string, string>> = {
   eisdir: "is_directory",
   eperm: "eacces",
   edquot: "enospc",
@@ -85,12 +88,6 @@ export function pathError(
   return pathFailure(code, message, options);
 }
 
-/** The code of an error of the operating system (`ENOENT`), or undefined for anything else. */
-export function errorCode(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
-}
-
 export function isMissing(error: unknown): boolean {
   const code = errorCode(error);
   return code === "ENOENT" || code === "ENOTDIR";
@@ -106,13 +103,13 @@ export function orMissing(error: unknown): undefined {
  * ToolError, a bug) is returned unchanged.
  */
 export function systemError(error: unknown, path: string): unknown {
-  const written = errorCode(error) ?? "";
-  if (error instanceof ToolError || !/^E[A-Z0-9]+$/.test(written)) return error;
-  const lower = written.toLowerCase();
-  const code = SAME[lower] ?? lower;
+  const systemCode = errorCode(error) ?? "";
+  if (error instanceof ToolError || !/^E[A-Z0-9]+$/.test(systemCode)) return error;
+  const lower = systemCode.toLowerCase();
+  const code = CODE_SYNONYMS[lower] ?? lower;
   if (isKnown(code)) return pathError(code, path, { cause: error });
   const options = { hint: "Retry; if it persists, tell the user.", code, cause: error };
-  return new ToolError("unavailable", `I/O error on ${quote(path)} (${written}).`, options);
+  return new ToolError("unavailable", `I/O error on ${quote(path)} (${systemCode}).`, options);
 }
 
 const isKnown = (code: string): code is PathCode => Object.hasOwn(pathFailure.table, code);
@@ -121,18 +118,18 @@ const isKnown = (code: string): code is PathCode => Object.hasOwn(pathFailure.ta
  * The only refusal for everything outside the allowed directories. It is the same whether the path exists or not, so it
  * cannot be used to probe the disk.
  */
-export function outside(path: string, allowed: AllowedDirectories): ToolError {
+export function outsideError(path: string, allowed: AllowedDirectories): ToolError {
   return pathError("outside", path, { detail: describeAllowed(allowed) });
 }
 
 /** Like `outside`, for a path whose text is inside. */
-export function leadsOutside(path: string, allowed: AllowedDirectories): ToolError {
+export function leadsOutsideError(path: string, allowed: AllowedDirectories): ToolError {
   const detail = `it leads through a symlink, and ${describeAllowed(allowed)}`;
   const hint = "Use a path that stays inside, or ask the user to allow the symlink's target.";
   return pathError("outside", path, { detail, hint });
 }
 
-export function specialFile(
+export function specialFileError(
   path: string,
   stat: Pick<StatsBase<number | bigint>, "isFIFO" | "isSocket">,
 ): ToolError {
@@ -157,21 +154,21 @@ export function describeAllowed(allowed: AllowedDirectories): string {
   if (names.length === 0)
     return "no directory is allowed: start the server with a directory argument or --root, or open a folder in the client";
   const are = names.length === 1 ? "directory is" : "directories are";
-  return `the allowed ${are} ${listed(names)}`;
+  return `the allowed ${are} ${joinNames(names)}`;
 }
 
 const MAX_QUOTED_CHARS = 300;
 
 /** A path or name in quotes for a message, on one line, truncated after 300 characters. */
 export function quote(text: string): string {
-  return `"${oneLine(text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text)}"`;
+  return `"${oneLine(shorten(text, MAX_QUOTED_CHARS + 1))}"`;
 }
 
 /** `a`, `a and b`, `a, b and c`; with more than `max` items: `a, b and 5 more`. */
-export function listed(items: readonly string[], max = 10): string {
-  const shown = items.slice(0, max);
-  const hidden = items.length - shown.length;
-  if (hidden > 0) return `${shown.join(", ")} and ${hidden} more`;
-  if (shown.length < 2) return shown.join("");
-  return `${shown.slice(0, -1).join(", ")} and ${shown.at(-1) ?? ""}`;
+export function joinNames(items: readonly string[], max = 10): string {
+  const visibleItems = items.slice(0, max);
+  const hiddenCount = items.length - visibleItems.length;
+  if (hiddenCount > 0) return `${visibleItems.join(", ")} and ${hiddenCount} more`;
+  if (visibleItems.length < 2) return visibleItems.join("");
+  return `${visibleItems.slice(0, -1).join(", ")} and ${visibleItems.at(-1) ?? ""}`;
 }

@@ -52,7 +52,8 @@ export interface PathGuard {
    */
   contains(realPath: string): boolean;
   /**
-   * Writes a whole file atomically: a temporary file in the same directory, fsync, rename. Keeps the mode and owner of
+   * Writes a whole file atomically: a temporary file in the same directory, fsync, rename. After a power failure it has
+   * its old or its new content. Keeps the mode and owner of
    * an existing file; it becomes a new inode, so a hard link elsewhere keeps the old content. Writes through a link
    * that stays inside, even a dangling one; a link that leads outside is `denied`. A failure leaves nothing behind.
    * Writers of this guard are serialized from before `check` until after the replacement.
@@ -78,8 +79,10 @@ export interface PathGuard {
    * Moves atomically within one file system; across two, with a copy that is renamed when complete, after which the
    * source is removed. A link is moved as a link, with its text unchanged. An existing target is a `conflict`, decided by
    * the file system. Allowed directories and their ancestors cannot be moved (`denied`, `allowed_directory`).
+   *
+   * @param check called with a path for fs calls on the source before anything is changed; throw to refuse
    */
-  move(from: string, to: string): Promise<void>;
+  move(from: string, to: string, check?: (entry: string) => void): Promise<void>;
   /** The directory for a walk, or to copy or remove something in it with `copyTree` and `removeTree`. */
   walk(directory: GuardedDirectory): WalkedDirectory;
 }
@@ -104,31 +107,31 @@ export function createPathGuard(
   verification: Verification = hasProc() ? "proc" : "portable",
 ): PathGuard {
   const opener = openerOf(allowed, verification);
-  const context: GuardContext = { allowed, opener, writing: new Line() };
+  const context: GuardContext = { allowed, opener, writers: new Line() };
   /** Runs `work` with the absolute path; its errors are explained. */
   async function at<Result>(path: string, work: (path: string) => Promise<Result>) {
-    const located = await locate(path, allowed);
+    const target = await locate(path, allowed);
     try {
-      return await work(located);
+      return await work(target);
     } catch (error) {
-      throw await explain(error, located, context);
+      throw await explain(error, target, context);
     }
   }
   return {
     allowed,
     resolve: (path) => locate(path, allowed),
     contains: (realPath) => directoryAround(realPath, allowed) !== undefined,
-    exists: (path) => at(path, (located) => entryExists(located, context)),
-    openFile: (path) => at(path, (located) => opener.openFile(located, located)),
-    openDirectory: (path) => at(path, (located) => opener.openDirectory(located, located)),
-    place: (path, options) => at(path, (located) => openEntry(located, context, options)),
+    exists: (path) => at(path, (target) => entryExists(target, context)),
+    openFile: (path) => at(path, (target) => opener.openFile(target, target)),
+    openDirectory: (path) => at(path, (target) => opener.openDirectory(target, target)),
+    place: (path, options) => at(path, (target) => openEntry(target, context, options)),
     writeFile: (path, content, options = {}) =>
-      at(path, (located) => writeFileAt(located, content, options, context)),
-    updateFile: (path, work) => at(path, (located) => updateFileAt(located, work, context)),
-    createDirectory: (path) => at(path, (located) => makeDirectories(located, context)),
-    move: (from, to) =>
-      at(from, async (located) => moveEntry(located, await locate(to, allowed), context)),
+      at(path, (target) => writeFileAt(target, content, options, context)),
+    updateFile: (path, work) => at(path, (target) => updateFileAt(target, work, context)),
+    createDirectory: (path) => at(path, (target) => makeDirectories(target, context)),
+    move: (from, to, check) =>
+      at(from, async (located) => moveEntry(located, await locate(to, allowed), context, check)),
     walk: (directory) => walkedDirectory(directory, allowed),
-    readLink: (path) => at(path, (located) => readLinkAt(located, context)),
+    readLink: (path) => at(path, (target) => readLinkAt(target, context)),
   };
 }

@@ -51,9 +51,8 @@ function invalid(text: string, why: string, hint: string): ToolError {
   return new ToolError("invalid", `The path ${quote(text)} ${why}.`, { hint });
 }
 
-function refuse(text: string, rules: readonly Rule[], tested = text): void {
-  for (const [pattern, why, hint] of rules)
-    if (pattern.test(tested)) throw invalid(text, why, hint);
+function refuse(text: string, rules: readonly Rule[], part = text): void {
+  for (const [pattern, why, hint] of rules) if (pattern.test(part)) throw invalid(text, why, hint);
 }
 
 /**

@@ -1,8 +1,16 @@
-import { existsSync, mkdirSync, type Stats, statSync } from "node:fs";
-import { chmod, lstat, realpath } from "node:fs/promises";
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import envPaths from "env-paths";
+import { reasonOf } from "../answer/errors.ts";
 import { realPathOf } from "./existing.ts";
 import { within } from "./names.ts";
 import { errorCode } from "./path-errors.ts";
@@ -18,9 +26,9 @@ import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
 export function stateDirectories(server: string): string[] {
   const { data, log } = envPaths("refmcp", { suffix: "" });
   // On Linux, env-paths calls the state directory ($XDG_STATE_HOME) that of logs.
-  const named = ["darwin", "win32"].includes(process.platform) ? data : log;
+  const base = ["darwin", "win32"].includes(process.platform) ? data : log;
   // The XDG Base Directory Specification requires absolute paths; others are ignored.
-  const state = isAbsolute(named) ? named : join(homedir(), ".local", "state", "refmcp");
+  const state = isAbsolute(base) ? base : join(homedir(), ".local", "state", "refmcp");
   const temporary = process.platform === "linux" ? ["/var/tmp", tmpdir()] : [tmpdir()];
   const user = process.getuid?.().toString() ?? userInfo().username.replace(/[^\w.-]/g, "_");
   return [
@@ -37,15 +45,15 @@ export function stateDirectories(server: string): string[] {
  * @returns its real path, and whether it is permanent: false in a directory for temporary files, which a restart of the
  * machine may clear. Or the reason why none is usable.
  */
-export async function openStateDirectory(
+export function openStateDirectory(
   candidates: readonly string[],
   allowed: AllowedDirectories,
   { name, create = true }: { readonly name: string; readonly create?: boolean },
-): Promise<{ directory: string; lasting: boolean } | { reason: string }> {
+): { directory: string; lasting: boolean } | { reason: string } {
   let reason = "no directory for it is configured";
   for (const mayBeInside of [false, true])
     for (const candidate of candidates) {
-      const lasting = candidate === candidates[0] || !within(candidate, tmpdir());
+      const isPermanent = candidate === candidates[0] || !within(candidate, tmpdir());
       const demandUsable = (directory: string) => {
         const isHidden = mayBeInside && allowed.hidden?.hides(join(directory, name)) === true;
         for (const root of allowed.directories().flatMap(({ path, realPath }) => [path, realPath]))
@@ -56,27 +64,27 @@ export async function openStateDirectory(
         // Checked first, so that nothing is created in an allowed directory.
         demandUsable(resolve(candidate));
         if (create) ensureDirectory(candidate, 0o700);
-        const state = await realpath(candidate);
+        const state = realpathSync.native(candidate);
         demandUsable(state);
-        return { directory: await privateIn(state, name, create), lasting };
+        return { directory: privateIn(state, name, create), lasting: isPermanent };
       } catch (error) {
         if (!create && errorCode(error) === "ENOENT")
-          return { directory: join(candidate, name), lasting };
-        reason = `${candidate} cannot be used (${errorCode(error) ?? (error instanceof Error ? error.message : error)})`;
+          return { directory: join(candidate, name), lasting: isPermanent };
+        reason = `${candidate} cannot be used (${errorCode(error) ?? reasonOf(error)})`;
       }
     }
   return { reason };
 }
 
 /** A subdirectory, since the mode of a directory chosen by the user must not change. */
-async function privateIn(state: string, name: string, create: boolean): Promise<string> {
+function privateIn(state: string, name: string, create: boolean): string {
   // In a world-writable directory, another user may have created it first.
-  demandOwner(await lstat(state), [process.getuid?.(), 0]);
+  demandOwner(lstatSync(state), [process.getuid?.(), 0]);
   const directory = join(state, name);
   if (create) ensureDirectory(directory, 0o700);
-  const stat = await lstat(directory);
+  const stat = lstatSync(directory);
   demandOwner(stat, [process.getuid?.()]);
-  if ((stat.mode & 0o077) !== 0) await chmod(directory, 0o700);
+  if ((stat.mode & 0o077) !== 0) chmodSync(directory, 0o700);
   return directory;
 }
 
@@ -101,6 +109,7 @@ export function hiddenAt(places: readonly string[]): HiddenPlaces {
  * @throws the operating system's error; below /proc EPERM, mkdir(2)'s code for a file system without new directories
  */
 export function ensureDirectory(path: string, mode = 0o777): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
   const parent = dirname(path);
   if (parent !== path && !existsSync(parent)) ensureDirectory(parent, mode);
   try {

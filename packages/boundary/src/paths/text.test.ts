@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ToolError } from "../answer/errors.ts";
 import { fold, isFileSystemRoot, isInside, mayBeInside, type Platform } from "./names.ts";
-import { errorCode, listed, quote, systemError } from "./path-errors.ts";
+import { errorCode, joinNames, quote, systemError } from "./path-errors.ts";
 import { parsePath } from "./resolve.ts";
 import { whileHeld } from "./while-held.ts";
 
@@ -172,9 +172,9 @@ describe("an error of the operating system", () => {
     expect(quote("/a b/é")).toBe('"/a b/é"');
     expect(quote("a\nError: forged")).toBe('"a\\nError: forged"');
     expect(quote("x".repeat(10_000))).toBe(`"${"x".repeat(300)}…"`);
-    expect([[], ["a"], ["a", "b"]].map((names) => listed(names))).toEqual(["", "a", "a and b"]);
-    expect(listed(["a", "b", "c"])).toBe("a, b and c");
-    expect(listed(["a", "b", "c", "d"], 2)).toBe("a, b and 2 more");
+    expect([[], ["a"], ["a", "b"]].map((names) => joinNames(names))).toEqual(["", "a", "a and b"]);
+    expect(joinNames(["a", "b", "c"])).toBe("a, b and c");
+    expect(joinNames(["a", "b", "c", "d"], 2)).toBe("a, b and 2 more");
   });
 });
 

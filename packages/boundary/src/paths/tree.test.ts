@@ -71,7 +71,7 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     await refusal(copyTree(at("tree"), image), "special_file");
     await removeTree(image);
     const skipped: string[] = [];
-    await copyTree(at("tree"), image, { skipped: (key) => skipped.push(key) });
+    await copyTree(at("tree"), image, { onSkip: (key) => skipped.push(key) });
     expect(skipped).toEqual(["/pipe"]);
     await copyTree(image, at("back"));
     expect(await namesBelow(join(root, "back"))).toEqual(["link", "sub", "sub/x"]);

@@ -22,7 +22,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { TimeSlices } from "../time-slices.ts";
 import { openBelow, type WalkedDirectory } from "./below.ts";
-import { errorCode, pathError, specialFile } from "./path-errors.ts";
+import { errorCode, pathError, specialFileError } from "./path-errors.ts";
 import { isSame } from "./types.ts";
 import { whileHeld } from "./while-held.ts";
 
@@ -45,7 +45,7 @@ interface CopyOptions {
    */
   readonly attributes?: boolean;
   /** Skips devices, FIFOs and sockets and reports their keys; by default they are refused. */
-  skipped?(key: string): void;
+  onSkip?(key: string): void;
   /** Called after each entry with the number done so far. */
   progress?(entries: number): void;
 }
@@ -69,38 +69,38 @@ export async function copyTree(
   return inventory;
 
   async function copy(source: TreeEntry, target: TreeEntry, key: string): Promise<void> {
-    if (slices.due()) await slices.rest();
+    if (slices.isDue()) await slices.yieldToOthers();
     const path = source.directory.entry(source.name);
-    const copied = target.directory.entry(target.name);
+    const copyPath = target.directory.entry(target.name);
     const stat = lstatSync(path, { bigint: true });
     if (stat.isDirectory()) {
-      mkdirSync(copied, 0o700);
-      await inside(source, stat, (children) =>
-        inside(target, undefined, async (copies) => {
+      mkdirSync(copyPath, 0o700);
+      await withDirectory(source, stat, (children) =>
+        withDirectory(target, undefined, async (copies) => {
           for (const name of namesIn(children, source))
             await copy(
-              below(children, name, source),
-              below(copies, name, target),
+              childEntry(children, name, source),
+              childEntry(copies, name, target),
               `${key}/${name}`,
             );
           if (process.platform !== "win32") setAttributes(copies.entry("."), stat, options);
         }),
       );
-    } else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(path), copied);
-    else if (stat.isFile()) await copyContent(source, stat, copied, options);
-    else if (options.skipped === undefined) throw specialFile(source.path, stat);
-    else options.skipped(key);
+    } else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(path), copyPath);
+    else if (stat.isFile()) await copyContent(source, stat, copyPath, options);
+    else if (options.onSkip === undefined) throw specialFileError(source.path, stat);
+    else options.onSkip(key);
     inventory.set(key, stat);
     options.progress?.(inventory.size);
   }
 }
 
-function below(directory: WalkedDirectory, name: string, { path }: TreeEntry): TreeEntry {
+function childEntry(directory: WalkedDirectory, name: string, { path }: TreeEntry): TreeEntry {
   return { directory, name, path: join(path, name) };
 }
 
 /** Opens the directory at `at`, if it still is the one that `stat` describes. */
-async function inside(
+async function withDirectory(
   { directory, name, path }: TreeEntry,
   stat: BigIntStats | undefined,
   work: (children: WalkedDirectory) => Promise<void>,
@@ -123,10 +123,10 @@ function namesIn(directory: WalkedDirectory, { path }: TreeEntry): string[] {
   return entries.map(({ name }) => name);
 }
 
-/** @param seen the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict` */
+/** @param expectedStat the source's lstat; if the file was replaced, or changes while it is read, that is a `conflict` */
 async function copyContent(
   { directory, name, path }: TreeEntry,
-  seen: BigIntStats,
+  expectedStat: BigIntStats,
   target: string,
   options: CopyOptions,
 ): Promise<void> {
@@ -134,15 +134,15 @@ async function copyContent(
   if (fd === undefined) throw pathError("changed_meanwhile", path);
   try {
     const requireSame = () => {
-      if (!isUnchanged(fstatSync(fd, { bigint: true }), seen))
+      if (!isUnchanged(fstatSync(fd, { bigint: true }), expectedStat))
         throw pathError("changed_meanwhile", path);
     };
     requireSame();
-    await copyData(fd, Number(seen.size), target, options.signal);
+    await copyData(fd, Number(expectedStat.size), target, options.signal);
     requireSame();
     // The copy has the mode of the original.
-    if (options.attributes !== false || (seen.mode & 0o7000n) !== 0n)
-      setAttributes(target, seen, options);
+    if (options.attributes !== false || (expectedStat.mode & 0o7000n) !== 0n)
+      setAttributes(target, expectedStat, options);
   } finally {
     closeSync(fd);
   }
@@ -154,8 +154,8 @@ const LARGE_BYTES = 1024 * 1024;
 const readLater = promisify(read);
 
 /**
- * Copies the content and mode of an open file to a new file. It shares the blocks of the original where the file system
- * can (reflink).
+ * Copies the content and mode of an open file to a new file. It shares the blocks of a large original where the
+ * file system can (reflink).
  *
  * @throws the signal's reason; the operating system's error, `EEXIST` if something is there
  */
@@ -165,31 +165,31 @@ export async function copyData(
   target: string,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { COPYFILE_EXCL, COPYFILE_FICLONE, COPYFILE_FICLONE_FORCE } = constants;
+  const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
   if (process.platform === "linux") {
     // The descriptor's path cannot be redirected.
     const source = `/proc/self/fd/${fd}`;
-    if (size < LARGE_BYTES) return copyFileSync(source, target, COPYFILE_EXCL | COPYFILE_FICLONE);
+    if (size < LARGE_BYTES) return copyFileSync(source, target, COPYFILE_EXCL);
     try {
       return await copyFile(source, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
     } catch (error) {
       if (errorCode(error) === "EEXIST") throw error;
     }
   }
-  const copied = await open(target, "wx", 0o600);
+  const targetHandle = await open(target, "wx", 0o600);
   try {
-    await copied.chmod(fstatSync(fd).mode & 0o777);
+    await targetHandle.chmod(fstatSync(fd).mode & 0o777);
     const buffer = Buffer.allocUnsafe(LARGE_BYTES);
     for (let position = 0; ; ) {
       signal?.throwIfAborted();
       const { bytesRead } = await readLater(fd, buffer, 0, buffer.length, position);
       if (bytesRead === 0) return;
       // Each call continues where the previous one ended.
-      await copied.writeFile(buffer.subarray(0, bytesRead));
+      await targetHandle.writeFile(buffer.subarray(0, bytesRead));
       position += bytesRead;
     }
   } finally {
-    await copied.close();
+    await targetHandle.close();
   }
 }
 
@@ -198,8 +198,8 @@ const COPIED_FLAGS =
   process.platform === "win32" ? constants.O_RDWR : constants.O_RDONLY | constants.O_NOFOLLOW;
 
 /** If the owner cannot be kept, neither are the set-user-ID and set-group-ID bits. */
-function setAttributes(copied: string, stat: BigIntStats, { attributes = true }: CopyOptions) {
-  const fd = openSync(copied, COPIED_FLAGS);
+function setAttributes(copyPath: string, stat: BigIntStats, { attributes = true }: CopyOptions) {
+  const fd = openSync(copyPath, COPIED_FLAGS);
   try {
     const mode = Number(stat.mode);
     fchmodSync(fd, mode & 0o777);
@@ -228,22 +228,22 @@ export async function removeTree(at: TreeEntry, expected?: Inventory): Promise<v
   await remove(at, "");
 
   async function remove(at: TreeEntry, key: string): Promise<void> {
-    if (slices.due()) await slices.rest();
+    if (slices.isDue()) await slices.yieldToOthers();
     const entry = at.directory.entry(at.name);
     const stat = lstatSync(entry, { bigint: true });
     if (expected !== undefined && !isUnchanged(stat, expected.get(key)))
       throw pathError("changed_meanwhile", at.path);
     if (!stat.isDirectory()) return whileHeld(at.path, () => unlinkSync(entry));
-    await inside(at, stat, async (children) => {
+    await withDirectory(at, stat, async (children) => {
       for (const name of namesIn(children, at))
-        await remove(below(children, name, at), `${key}/${name}`);
+        await remove(childEntry(children, name, at), `${key}/${name}`);
     });
     await whileHeld(at.path, () => rmdirSync(entry));
   }
 }
 
 /** A directory's own time changes with its entries, which are checked one by one. */
-function isUnchanged(now: BigIntStats, then: BigIntStats | undefined): boolean {
-  if (then === undefined || !isSame(now, then)) return false;
-  return now.isDirectory() || (now.mtimeNs === then.mtimeNs && now.size === then.size);
+function isUnchanged(now: BigIntStats, before: BigIntStats | undefined): boolean {
+  if (before === undefined || !isSame(now, before)) return false;
+  return now.isDirectory() || (now.mtimeNs === before.mtimeNs && now.size === before.size);
 }

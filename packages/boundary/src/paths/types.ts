@@ -50,7 +50,7 @@ export interface ReadHandle {
 }
 
 /** What was opened and then verified to be in an allowed directory. */
-interface Guarded {
+interface GuardedEntry {
   /** The requested absolute path, normalized. */
   readonly path: string;
   readonly realPath: string;
@@ -59,7 +59,7 @@ interface Guarded {
 }
 
 /** A verified regular file. Close the handle. */
-export interface GuardedFile extends Guarded {
+export interface GuardedFile extends GuardedEntry {
   readonly handle: ReadHandle;
 }
 
@@ -69,7 +69,9 @@ export interface GuardedFile extends Guarded {
  * after use checks that the directory was not swapped. Close it; paths from `entry` are valid only until then, and only
  * in this process.
  */
-export interface GuardedDirectory extends Guarded {
+export interface GuardedDirectory extends GuardedEntry {
+  /** Whether calls on its entries wait for no network and no other program, so that they can be synchronous. */
+  readonly isLocal: boolean;
   /** A path for fs calls on the entry `name` (one component) of the opened directory; "" names the directory itself. */
   entry(name: string): string;
   /**
@@ -117,15 +119,15 @@ export interface WriteOptions {
  * errors of the operating system unchanged.
  */
 export interface Opener {
-  readonly openFile: (path: string, asked: string) => Promise<GuardedFile>;
-  readonly openDirectory: (path: string, asked: string) => Promise<GuardedDirectory>;
+  readonly openFile: (path: string, requestedPath: string) => Promise<GuardedFile>;
+  readonly openDirectory: (path: string, requestedPath: string) => Promise<GuardedDirectory>;
 }
 
 export interface GuardContext {
   readonly allowed: AllowedDirectories;
   readonly opener: Opener;
   /** Serializes the writers of a file in this process; the key is its real path. */
-  readonly writing: Line;
+  readonly writers: Line;
 }
 
 /** Identifies a file independently of its path: numbers of a `bigint` stat, since inodes may exceed 2^53. */

@@ -1,20 +1,11 @@
-import type { Stats } from "node:fs";
-import {
-  access,
-  constants,
-  type FileHandle,
-  lstat,
-  open,
-  readdir,
-  rename,
-  unlink,
-} from "node:fs/promises";
+import { accessSync, fchmodSync, fstatSync, lstatSync, type Stats } from "node:fs";
+import { constants, type FileHandle, lstat, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { existingInside, openEntry } from "./entries.ts";
 import { giveFreeName, replaceUnchanged, temporaryName } from "./move.ts";
 import { keyOf } from "./names.ts";
-import { openUnlinked } from "./open.ts";
-import { errorCode, orMissing, pathError, specialFile } from "./path-errors.ts";
+import { openUnlinked } from "./open-portable.ts";
+import { errorCode, orMissing, pathError, specialFileError } from "./path-errors.ts";
 import {
   type GuardContext,
   type GuardedDirectory,
@@ -30,14 +21,14 @@ export async function updateFileAt<Result>(
   work: (handle: FileHandle, stat: Stats) => Promise<Result>,
   context: GuardContext,
 ): Promise<Result> {
-  return inLine(path, {}, context, async (place) => {
-    await requirePermission(place);
-    const { stat, handle: existing } = await context.opener.openFile(place.entry, path);
+  return serialized(path, {}, context, async (place) => {
+    requirePermission(place);
+    const { stat, handle: readHandle } = await context.opener.openFile(place.entry, path);
     let handle: FileHandle | undefined;
     try {
       handle = await openUnlinked(place.entry, constants.O_RDWR | constants.O_APPEND);
-      const opened = await handle.stat({ bigint: true });
-      if (!isSame(opened, await existing.stat({ bigint: true })))
+      const identity = await handle.stat({ bigint: true });
+      if (!isSame(identity, await readHandle.stat({ bigint: true })))
         throw pathError("changed_meanwhile", path);
       await place.parent.verify();
       // Another name may be outside the allowed directories.
@@ -45,20 +36,20 @@ export async function updateFileAt<Result>(
       return await work(handle, stat);
     } finally {
       await handle?.close();
-      await existing.close();
+      await readHandle.close();
     }
   });
 }
 
 /** Runs `work` with the place to write to, after all earlier writers of the same file. */
-async function inLine<Result>(
+async function serialized<Result>(
   path: string,
   options: WriteOptions,
   context: GuardContext,
   work: (place: GuardedPlace) => Promise<Result>,
 ): Promise<Result> {
   const place = await openTarget(path, options, context);
-  return context.writing
+  return context.writers
     .run(keyOf(join(place.parent.realPath, place.name)), () => work(place))
     .finally(() => place.parent.close());
 }
@@ -74,8 +65,8 @@ async function openTarget(
   await place.parent.close();
   const existing = await existingInside(path, context);
   if (options.mode === "create") throw pathError("eexist", path);
-  const created = join(existing.real, ...existing.missing);
-  const target = await openEntry(created, context, { write: true });
+  const targetPath = join(existing.real, ...existing.missing);
+  const target = await openEntry(targetPath, context, { write: true });
   if (target.stat?.isSymbolicLink() !== true) return target;
   await target.parent.close();
   throw pathError("changed_meanwhile", path);
@@ -89,35 +80,35 @@ export async function writeFileAt(
   context: GuardContext,
 ): Promise<{ created: boolean; path: string }> {
   const { mode, check } = options;
-  return inLine(path, options, context, async (place) => {
+  return serialized(path, options, context, async (place) => {
     const { parent, entry, path } = place;
-    const present = await lstat(entry).catch(orMissing);
+    const present = lstatSync(entry, { throwIfNoEntry: false });
     if (present !== undefined) {
       if (present.isDirectory()) throw pathError("is_directory", path);
       if (present.isSymbolicLink()) throw pathError("changed_meanwhile", path);
-      if (!present.isFile()) throw specialFile(path, present);
+      if (!present.isFile()) throw specialFileError(path, present);
       if (mode === "create") throw pathError("eexist", path);
-      await requirePermission(place);
+      requirePermission(place);
     }
     const temporary = await createTemporaryFile(parent, present ? 0o600 : 0o666, path);
     try {
       await temporary.handle.writeFile(content);
       await temporary.handle.sync();
-      const checked = check && (await runCheck(place, check, context));
-      const old = checked ?? present;
+      const checkedStat = check && (await runCheck(place, check, context));
+      const old = checkedStat ?? present;
       if (old !== undefined) await copyAttributes(temporary, old);
       // Windows does not rename an open file.
       await temporary.handle.close();
       await parent.verify();
-      if (checked !== undefined)
-        await whileHeld(path, () => replaceUnchanged(temporary.entry, place, checked));
+      if (checkedStat !== undefined)
+        await whileHeld(path, () => replaceUnchanged(temporary.entry, place, checkedStat));
       else if (mode === "create" || check !== undefined) await giveFreeName(temporary, entry, path);
       else await whileHeld(path, () => rename(temporary.entry, entry));
       await parent.verify();
-      await syncDirectory(parent);
       return { created: old === undefined, path };
-    } finally {
+    } catch (error) {
       await temporary.discard();
+      throw error;
     }
   });
 }
@@ -128,28 +119,22 @@ async function runCheck(
   check: NonNullable<WriteOptions["check"]>,
   { opener }: GuardContext,
 ): Promise<Stats | undefined> {
-  const existing = await opener.openFile(entry, path).catch(orMissing);
-  if (existing === undefined) await check(undefined);
-  else await check(existing).finally(() => existing.handle.close());
-  return existing?.stat;
+  const currentFile = await opener.openFile(entry, path).catch(orMissing);
+  if (currentFile === undefined) await check(undefined);
+  else await check(currentFile).finally(() => currentFile.handle.close());
+  return currentFile?.stat;
 }
 
 /**
  * Replacing a file needs no permission on the file itself, but a user who removed that permission wants it unchanged.
  */
-async function requirePermission({ entry, path }: GuardedPlace): Promise<void> {
-  await access(entry, constants.W_OK).catch((error: unknown) => {
+function requirePermission({ entry, path }: GuardedPlace): void {
+  try {
+    accessSync(entry, constants.W_OK);
+  } catch (error) {
     const isDenied = ["EACCES", "EPERM"].includes(errorCode(error) ?? "");
     throw isDenied ? pathError("not_writable", path) : error;
-  });
-}
-
-/** Makes the rename survive a power failure, if the file system can sync a directory. */
-async function syncDirectory(directory: GuardedDirectory): Promise<void> {
-  const handle = await open(directory.entry(""), constants.O_RDONLY).catch(() => undefined);
-  // Windows and some network file systems: the file has its name, but it may not be on the disk yet.
-  await handle?.sync().catch(() => {});
-  await handle?.close();
+  }
 }
 
 const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
@@ -157,13 +142,13 @@ const TEMPORARY_NAME = /^\.refmcp-[\w-]{12}\.tmp$/;
  * After this time without a write, in milliseconds, a temporary file counts as left behind by a killed process.
  */
 const LEFTOVER_MS = 3_600_000;
-const swept = new Set<string>();
+const sweptDirectories = new Set<string>();
 
 /** Removes temporary files that killed processes left in `directory`; once per directory and process. */
 async function sweep(directory: GuardedDirectory): Promise<void> {
-  if (swept.has(directory.realPath)) return;
-  if (swept.size >= 1_000) swept.clear();
-  swept.add(directory.realPath);
+  if (sweptDirectories.has(directory.realPath)) return;
+  if (sweptDirectories.size >= 1_000) sweptDirectories.clear();
+  sweptDirectories.add(directory.realPath);
   for (const name of await readdir(directory.entry("")).catch(() => [])) {
     if (!TEMPORARY_NAME.test(name)) continue;
     const stat = await lstat(directory.entry(name)).catch(() => undefined);
@@ -191,9 +176,9 @@ export async function createTemporaryFile(directory: GuardedDirectory, mode: num
     await unlink(entry).catch(() => {});
   };
   try {
-    const identity = await handle.stat({ bigint: true });
+    const identity = fstatSync(handle.fd, { bigint: true });
     await directory.verify();
-    if (!isSame(await lstat(entry, { bigint: true }), identity))
+    if (!isSame(lstatSync(entry, { bigint: true }), identity))
       throw pathError("changed_meanwhile", path);
     return { handle, entry, identity, discard };
   } catch (error) {
@@ -211,7 +196,7 @@ type TemporaryFile = Awaited<ReturnType<typeof createTemporaryFile>>;
 async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid)
     await handle.chown(old.uid, old.gid).catch(() => {});
-  await handle.chmod(old.mode & 0o777);
+  fchmodSync(handle.fd, old.mode & 0o777);
   // On these systems, a modification time before the birth time also sets the birth time: utimes(2).
   if (process.platform === "darwin" || process.platform === "freebsd") {
     const now = new Date();

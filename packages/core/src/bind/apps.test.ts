@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, initialize, modern, request } from "../../test/fixtures/messages.ts";
+import { initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
 import { prepare } from "../run/prepare.ts";
@@ -25,9 +25,7 @@ const ERAS = {
       peer,
       ask: (method: string, params = {}) => {
         id += 1;
-        return peer.answer(
-          method === "tools/call" ? call(id, ...named(params)) : request(id, method, params),
-        );
+        return peer.answer(request(id, method, { ...params }));
       },
     };
   },
@@ -47,12 +45,6 @@ const ERAS = {
     };
   },
 };
-
-function named(params: object): [string, Record<string, unknown>] {
-  const { name, arguments: given }: { name: string; arguments: Record<string, unknown> } =
-    Object(params);
-  return [name, given];
-}
 
 const wipe = { name: "probe_wipe", arguments: {} };
 const count = { name: "probe_count", arguments: { by: 1 } };

@@ -23,18 +23,19 @@ const VIEW_TYPE = "text/html;profile=mcp-app";
 const CONFIRM_VIEW = "confirm";
 /** The key in a result's `_meta` for the data of the view. Hosts pass `_meta` to the view, not to the model. */
 const CONFIRMATION_META = "io.github.refmcp/confirmation";
-const WAITING_MS = 10 * 60_000;
+const WAIT_MS = 10 * 60_000;
+/** How many cards of a caller wait for a click. */
 const MAX_WAITING = 50;
 
 /** A call with its arguments, and the questions that the user confirmed in a view. */
 export interface ConfirmedCall {
   readonly tool: ToolOutline;
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly confirmed: ReadonlySet<string>;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly confirmedKeys: ReadonlySet<string>;
 }
 
 /** What views need to know of a running server. */
-type Shown = Pick<Runtime<never, OptionTable>, "options" | "tools" | "tool"> & {
+type ViewHost = Pick<Runtime<never, OptionTable>, "options" | "tools" | "tool"> & {
   readonly definition: Outline;
 };
 
@@ -48,14 +49,14 @@ type Shown = Pick<Runtime<never, OptionTable>, "options" | "tools" | "tool"> & {
 export class Apps {
   /** The tool that takes the answer to a confirmation. */
   readonly tool: ListedTool;
-  readonly #runtime: Shown;
+  readonly #runtime: ViewHost;
   /** The calls that are waiting for the user's click, by token. */
-  readonly #waiting = new Map<
+  readonly #pendingCalls = new Map<
     string,
     ConfirmedCall & { caller: string | undefined; until: number }
   >();
 
-  constructor(runtime: Shown) {
+  constructor(runtime: ViewHost) {
     this.#runtime = runtime;
     this.tool = {
       name: `${runtime.definition.name}_confirm`,
@@ -77,9 +78,7 @@ export class Apps {
    * to be declared before the call, for every call. Undefined if the client shows no views.
    */
   viewOf(tool: ToolFacts, capabilities: ClientCapabilities | undefined): string | undefined {
-    const settings: { readonly mimeTypes?: unknown } | undefined =
-      capabilities?.extensions?.[APPS_EXTENSION];
-    const types = settings?.mimeTypes;
+    const types: unknown = Object(capabilities?.extensions?.[APPS_EXTENSION]).mimeTypes;
     if (!Array.isArray(types) || !types.includes(VIEW_TYPE)) return undefined;
     const asks = this.#runtime.options.confirm === "ask" && !hasForms(capabilities);
     return tool.view ?? (asks && tool.effect === "destroy" ? CONFIRM_VIEW : undefined);
@@ -93,7 +92,7 @@ export class Apps {
   }
 
   /** The answer to `tools/list` for a client that shows views. */
-  listed(tools: readonly ListedTool[], { client }: ClientRequest): ListedTool[] {
+  withViews(tools: readonly ListedTool[], { client }: ClientRequest): ListedTool[] {
     const list = tools.map((tool): ListedTool => {
       const facts = this.#runtime.tool(tool.name);
       const view = facts && this.viewOf(facts, client.capabilities);
@@ -128,22 +127,17 @@ export class Apps {
   }
 
   /** The result that asks; the call has done nothing yet. */
-  asking(
-    { tool, given }: Pick<ConfirmedCall, "tool" | "given">,
-    { message, action = tool.title, confirmed }: ConfirmationNeeded,
+  confirmationResult(
+    { tool, args }: Pick<ConfirmedCall, "args" | "tool">,
+    { message, action = tool.title, confirmedKeys }: ConfirmationNeeded,
     { client: { principal } }: ClientRequest,
   ): CallToolResult {
-    const [oldest = ""] = this.#waiting.keys();
-    if (this.#waiting.size >= MAX_WAITING) this.#waiting.delete(oldest);
+    const caller = principal?.key;
+    const own = [...this.#pendingCalls].filter(([, waiting]) => waiting.caller === caller);
+    if (own.length >= MAX_WAITING) this.#pendingCalls.delete(own[0]?.[0] ?? "");
     const token = crypto().randomBytes(24).toString("base64url");
-    const waiting = {
-      tool,
-      given,
-      confirmed,
-      caller: principal?.key,
-      until: Date.now() + WAITING_MS,
-    };
-    this.#waiting.set(token, waiting);
+    const until = Date.now() + WAIT_MS;
+    this.#pendingCalls.set(token, { tool, args, confirmedKeys, caller, until });
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     const button = { action: shortened(action, 60), tool: this.tool.name };
     return {
@@ -158,16 +152,16 @@ export class Apps {
    * @returns the call that the user agreed to, once; undefined if they declined.
    * @throws ToolError `not_found` for an unknown, used or expired token, or one of another caller.
    */
-  answered({ params, client }: ClientRequest): ConfirmedCall | undefined {
+  takeAnswer({ params, client }: ClientRequest): ConfirmedCall | undefined {
     const { token, accept }: { token?: unknown; accept?: unknown } = Object(params.arguments);
-    const waiting = this.#waiting.get(String(token));
-    const isValid = waiting !== undefined && waiting.until >= Date.now();
-    if (!isValid || waiting.caller !== client.principal?.key)
+    const pendingCall = this.#pendingCalls.get(String(token));
+    const isValid = pendingCall !== undefined && pendingCall.until >= Date.now();
+    if (!isValid || pendingCall.caller !== client.principal?.key)
       throw new ToolError("not_found", "This question was already answered or has expired.", {
         hint: "Request the action again to show a new card.",
       });
-    this.#waiting.delete(String(token));
-    return accept === true ? waiting : undefined;
+    this.#pendingCalls.delete(String(token));
+    return accept === true ? pendingCall : undefined;
   }
 }
 

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { ToolError } from "@refmcp/boundary/answer";
 import type * as z from "zod";
 import type { Call } from "../define/call.ts";
@@ -13,7 +14,7 @@ import type { Runtime } from "./runtime.ts";
  * handler asks the client something, it runs again with the answers.
  *
  * @param subject what the client's answers belong to: the call with its arguments.
- * @param confirmed what the user confirmed in a view, if the host asks that way.
+ * @param confirmedKeys what the user confirmed in a view, if the host asks that way.
  * @throws what the handler throws; ToolError `timeout` or `cancelled` if the call ends early.
  */
 export async function runHandler<Context, Value>(
@@ -21,26 +22,23 @@ export async function runHandler<Context, Value>(
   request: ClientRequest,
   subject: () => string,
   handler: (context: Context, call: Call) => Awaitable<Value>,
-  confirmed?: ReadonlySet<string>,
+  confirmedKeys?: ReadonlySet<string>,
 ): Promise<Value | InputRequired> {
-  let asked: Questions | undefined;
+  let callQuestions: Questions | undefined;
   const questions = () => {
-    const { stateKey, definition, options } = runtime;
-    const { confirm } = options;
-    const server = definition.name;
-    asked ??= new Questions(request, subject, { confirm, stateKey, server, confirmed });
-    return asked;
+    callQuestions ??= new Questions(request, subject, runtime, confirmedKeys);
+    return callQuestions;
   };
   // Refuses an invalid state before the handler runs.
   if (request.params.requestState !== undefined) questions();
   for (;;) {
     try {
-      const value = await new RunningCall(request, questions, runtime.callLimits).limited((call) =>
-        run(runtime, request, call, handler),
+      const value = await new RunningCall(request, questions, runtime.callLimits).runLimited(
+        (call) => run(runtime, request, call, handler),
       );
-      if (asked?.isOpen !== true) return value;
+      if (callQuestions?.isOpen !== true) return value;
     } catch (error) {
-      if (asked?.isOpen !== true) throw error;
+      if (callQuestions?.isOpen !== true) throw error;
     }
     if (request.client.ask === undefined) return questions().inputRequired();
     await questions().askAtOnce();
@@ -49,16 +47,16 @@ export async function runHandler<Context, Value>(
 
 /** Usually the roots are known and the context is open, so the handler starts at once. */
 function run<Context, Value>(
-  { roots, opened, open }: Runtime<Context, OptionTable>,
+  { roots, openContext, open }: Runtime<Context, OptionTable>,
   { client, revision }: ClientRequest,
   call: RunningCall,
   handler: (context: Context, call: Call) => Awaitable<Value>,
 ): Awaitable<Value> {
   if (revision.era === "modern" && roots !== undefined && Date.now() >= roots.knownUntil)
     roots.refresh(call.questions());
-  const fetching = roots?.fetching.get(client);
-  if (fetching === undefined && opened !== undefined) return handler(opened.context, call);
-  return Promise.resolve(fetching)
+  const pending = roots?.requestsByClient.get(client);
+  if (pending === undefined && openContext !== undefined) return handler(openContext.context, call);
+  return Promise.resolve(pending)
     .then(open)
     .then((context) => {
       // If the call has ended in between, the client has its answer, so the handler must not run.
@@ -77,7 +75,7 @@ class RunningCall implements Call {
   readonly #limits: Runtime<unknown, OptionTable>["callLimits"];
   readonly #began = performance.now();
   #timer: NodeJS.Timeout | undefined;
-  #ended: ToolError | undefined;
+  #endReason: ToolError | undefined;
   #controller: AbortController | undefined;
   #reject: ((reason: ToolError) => void) | undefined;
 
@@ -96,68 +94,71 @@ class RunningCall implements Call {
   }
 
   get leftMs(): number {
-    const limit = this.#limits.timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
-    return Math.max(0, this.#began + limit - performance.now());
+    const { timeoutMs, taskMs } = this.#limits;
+    const callMs = timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
+    const limitMs = this.#request.expectsTask ? taskMs : callMs;
+    return Math.max(0, this.#began + limitMs - performance.now());
   }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#ended !== undefined) this.#controller.abort(this.#ended);
+      // Any number of steps of a call may wait for it.
+      setMaxListeners(0, this.#controller.signal);
+      if (this.#endReason !== undefined) this.#controller.abort(this.#endReason);
     }
     return this.#controller.signal;
   }
 
   /** Runs `work` under the time limit; rejects at once when it runs out or the client cancels. */
-  limited<Value>(work: (call: RunningCall) => Awaitable<Value>): Awaitable<Value> {
-    if (this.#request.isOver) throw cancelled();
-    const begun = work(this);
-    if (!isThenable(begun)) return begun;
-    this.#request.handlerBegan();
-    this.#timer = setTimeout(this.#timedOut, this.#limits.timeoutMs);
-    this.#request.whenAborted(this.#cancelled);
+  runLimited<Value>(work: (call: RunningCall) => Awaitable<Value>): Awaitable<Value> {
+    if (this.#request.isOver) throw cancelledError();
+    const result = work(this);
+    if (!isThenable(result)) return result;
+    this.#request.handlerBegan(this.#onCancel);
+    this.#timer = setTimeout(this.#onTimeout, this.#limits.timeoutMs);
     return new Promise((resolve, reject) => {
       this.#reject = reject;
-      const settled = () => {
+      const onSettled = () => {
         clearTimeout(this.#timer);
         this.#timer = undefined;
-        this.#request.handlerSettled();
+        this.#request.handlerSettled(this.#onCancel);
       };
-      Promise.resolve(begun).finally(settled).then(resolve, reject);
+      Promise.resolve(result).finally(onSettled).then(resolve, reject);
     });
   }
 
-  readonly #cancelled = (): void => this.#end(cancelled());
+  readonly #onCancel = (): void => this.#end(cancelledError());
 
-  readonly #timedOut = (): void => {
+  readonly #onTimeout = (): void => {
     const { timeoutMs, taskMs } = this.#limits;
     const isTask = this.#request.task !== undefined;
     const leftMs = isTask ? this.#began + taskMs - performance.now() : 0;
     if (leftMs > 0) {
-      this.#timer = setTimeout(this.#timedOut, leftMs);
+      this.#timer = setTimeout(this.#onTimeout, leftMs);
       return;
     }
-    const [ms, what, option] = isTask
+    const [ms, noun, option] = isTask
       ? [taskMs, "task", "--task-timeout-ms"]
       : [timeoutMs, "call", "--timeout-ms if the host allows longer calls"];
-    const message = `Timed out after ${ms / 1000} s, the time limit of a ${what}.`;
+    const message = `Timed out after ${ms / 1000} s, the time limit of a ${noun}.`;
     this.#end(new ToolError("timeout", message, { hint: `Request less, or raise ${option}.` }));
   };
 
   check(): void {
-    if (this.#ended !== undefined) throw this.#ended;
+    if (this.#endReason !== undefined) throw this.#endReason;
   }
 
   #end(reason: ToolError): void {
-    if (this.#ended !== undefined) return;
-    this.#ended = reason;
+    if (this.#endReason !== undefined) return;
+    this.#endReason = reason;
     clearTimeout(this.#timer);
     this.#controller?.abort(reason);
     this.#reject?.(reason);
   }
 
   progress(done: number, total?: number, note?: string): void {
-    if (this.#ended !== undefined) return;
+    if (this.#endReason !== undefined) return;
     this.#request.reportProgress(done, total, note);
     // Also if the client does not show it: work that goes on must not be lost.
     const until = this.#began + this.#limits.timeoutMs * (MAX_LIMITS - 1);
@@ -165,7 +166,7 @@ class RunningCall implements Call {
   }
 
   log(level: LoggingLevel, message: string): void {
-    if (this.#ended === undefined) this.#request.log(level, message);
+    if (this.#endReason === undefined) this.#request.log(level, message);
   }
 
   confirm(message: string, action?: string): Promise<void> {
@@ -174,8 +175,8 @@ class RunningCall implements Call {
 
   ask<Form extends z.ZodObject>(message: string, form: Form, key?: string): Promise<z.output<Form>>;
   ask(message: string, url: URL): Promise<void>;
-  ask(message: string, wanted: z.ZodObject | URL, key?: string): Promise<unknown> {
-    return this.questions().ask(message, wanted, key);
+  ask(message: string, formOrUrl: z.ZodObject | URL, key?: string): Promise<unknown> {
+    return this.questions().ask(message, formOrUrl, key);
   }
 
   sample(request: SampleRequest): Promise<SampleResult> {
@@ -187,6 +188,6 @@ class RunningCall implements Call {
   }
 }
 
-function cancelled(): ToolError {
+function cancelledError(): ToolError {
   return new ToolError("cancelled", "The call was cancelled.");
 }

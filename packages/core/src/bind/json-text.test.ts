@@ -19,8 +19,6 @@ const server = defineServer({
       run: ({ size }) => new JsonText(`{"rows": [1.0, "a\\"b\\u2028",\r\n"${"x".repeat(size)}"]}`),
     }),
   ],
-  resources: [],
-  prompts: [],
   open: async () => ({}),
 });
 

@@ -24,7 +24,7 @@ export function outlineOf(server: AnyServer): Outline {
 }
 
 /** A server that is not bundled, in the form of one that is. */
-export function alreadyLoaded<Context, Table extends OptionTable>(
+export function asLazyServer<Context, Table extends OptionTable>(
   server: ServerDefinition<Context, Table>,
 ): LazyServer<Context, Table> {
   const outline = { ...outlineOf(server), ...(server.views && { views: server.views }) };

@@ -86,6 +86,12 @@ const attempt = tool({
 });
 
 const form = z.object({ answer: z.string() });
+const ask = tool({
+  name: "ask_form",
+  ...TOOL,
+  input: z.strictObject({}),
+  run: async (_input, _done, call) => (await call.ask("Who?", form)).answer,
+});
 const together = tool({
   name: "ask_together",
   ...TOOL,
@@ -104,7 +110,7 @@ const done: Done = { deleted: [] };
 const server = defineServer({
   name: "ask",
   ...SERVER,
-  tools: [remove, swallow, visit, think, attempt, together],
+  tools: [remove, swallow, visit, think, attempt, ask, together],
   open: () => done,
 });
 
@@ -166,20 +172,13 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
     ]);
   });
 
-  it("may ask the client's model", async () => {
-    const client = await connect({
-      era,
-      sample: () => ({ role: "assistant", model: "test", content: { type: "text", text: "four" } }),
-    });
-    const result = await client.callTool({ name: "ask_think", arguments: {} });
-    expect(result.content).toEqual([{ type: "text", text: '{"type":"text","text":"four"}' }]);
-  });
-
   it("are refused with a reason if the client cannot be asked", async () => {
     const client = await connect({ era });
     const result = await client.callTool({ name: "ask_visit", arguments: {} });
     expect(result.isError).toBe(true);
     expect(JSON.stringify(result.content)).toContain("this client does not support URL questions");
+    const form = await client.callTool({ name: "ask_form", arguments: {} });
+    expect(JSON.stringify(form.content)).toContain("This needs the user's answer, but this client");
     const call = client.callTool({ name: "ask_think", arguments: {} });
     const reason = "which this client does not support";
     if (era === "legacy") {
@@ -222,7 +221,7 @@ describe("the state of a round, modern era", () => {
     const prepared = await prepare(server, [], {});
     if (prepared.kind !== "run") throw new Error("not running");
     const [mine, theirs] = InMemoryTransport.createLinkedPair();
-    serveInMemory(prepared.served.service, theirs);
+    serveInMemory(prepared.runningService.service, theirs);
     const waiting = new Map<unknown, (message: JSONRPCMessage) => void>();
     mine.onmessage = (message) => {
       if ("id" in message) waiting.get(message.id)?.(message);
@@ -251,30 +250,6 @@ describe("the state of a round, modern era", () => {
         }),
       })
       .parse(answer).result;
-
-  it("asks all open questions in one round, under the given keys", async () => {
-    const call = await raw({ roots: {} });
-    const params = { name: "ask_together", arguments: {} };
-    const { requestState, inputRequests } = roundOf(await call(params));
-    const keys = Object.keys(inputRequests);
-    expect(keys).toHaveLength(3);
-    expect(keys).toContain("first");
-    const answers = keys.map((key) => [
-      key,
-      key.startsWith("roots") ? { roots: [] } : { action: "accept", content: { answer: "yes" } },
-    ]);
-    const inputResponses = Object.fromEntries(answers.slice(1));
-    // What is still open is asked again, and only that.
-    const next = roundOf(await call({ ...params, inputResponses, requestState }));
-    expect(Object.keys(next.inputRequests)).toEqual(keys.slice(0, 1));
-    const last = {
-      inputResponses: Object.fromEntries(answers.slice(0, 1)),
-      requestState: next.requestState,
-    };
-    expect(await call({ ...params, ...last })).toMatchObject({
-      result: { content: [{ text: "yes yes" }] },
-    });
-  });
 
   it("does not carry a confirmation from one call to another", async () => {
     const call = await raw();

@@ -1,8 +1,9 @@
 import type { ClientRoot } from "@refmcp/boundary";
-import { clip, ToolError } from "@refmcp/boundary/answer";
+import { clip, reasonOf, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import type * as z from "zod";
 import type { SampleRequest, SampleResult } from "../define/content.ts";
+import type { Outline } from "../define/server.ts";
 import { invalidParams, ProtocolError } from "../engine/errors.ts";
 import { isObject } from "../engine/message.ts";
 import type { ClientRequest } from "../engine/request.ts";
@@ -24,14 +25,14 @@ export class InputRequired {
 /** Thrown if the user is asked by a view that the host shows with the answer (MCP Apps). */
 export class ConfirmationNeeded extends Error {
   /** All questions that count as confirmed once the user confirms this one. */
-  readonly confirmed: ReadonlySet<string>;
+  readonly confirmedKeys: ReadonlySet<string>;
   /** What the user agrees to, in a few words. */
   readonly action: string | undefined;
 
-  constructor(message: string, action: string | undefined, confirmed: ReadonlySet<string>) {
+  constructor(message: string, action: string | undefined, confirmedKeys: ReadonlySet<string>) {
     super(message);
     this.action = action;
-    this.confirmed = confirmed;
+    this.confirmedKeys = confirmedKeys;
   }
 }
 
@@ -60,12 +61,10 @@ const AGREEMENT = {
 
 type Answers = Readonly<Record<string, unknown>>;
 
-interface QuestionOptions {
-  readonly confirm: "ask" | "never";
+interface ServerFacts {
+  readonly options: { readonly confirm: "ask" | "never" };
   readonly stateKey: Uint8Array;
-  readonly server: string;
-  /** The questions that the user confirmed in a view; undefined if the host is not asked that way. */
-  readonly confirmed: ReadonlySet<string> | undefined;
+  readonly definition: Pick<Outline, "name">;
 }
 
 /**
@@ -76,34 +75,42 @@ interface QuestionOptions {
 export class Questions {
   readonly #request: ClientRequest;
   readonly #subject: () => string;
-  readonly #options: QuestionOptions;
+  readonly #server: ServerFacts;
+  readonly #confirmed: ReadonlySet<string> | undefined;
   #answers: Answers | undefined;
   /** The answers that this run used; others are not kept. */
   readonly #used = new Map<string, unknown>();
   #rounds = 0;
   /** The open questions by key: those asked before the first of them ended the run. */
-  #needed: Map<string, InputRequest> | undefined;
+  #openQuestions: Map<string, InputRequest> | undefined;
 
   /**
    * @param subject the call that the answers belong to: a confirmation of one call is not valid for another.
+   * @param confirmed the questions that the user confirmed in a view; undefined if the host is not asked that way.
    * @throws ProtocolError -32602 for a `requestState` that this server did not issue.
    */
-  constructor(request: ClientRequest, subject: () => string, options: QuestionOptions) {
+  constructor(
+    request: ClientRequest,
+    subject: () => string,
+    server: ServerFacts,
+    confirmed: ReadonlySet<string> | undefined,
+  ) {
     this.#request = request;
     this.#subject = subject;
-    this.#options = options;
-    if (request.params.requestState !== undefined) this.#given();
+    this.#server = server;
+    this.#confirmed = confirmed;
+    if (request.params.requestState !== undefined) this.#collectAnswers();
   }
 
   /** The answers so far: those of earlier rounds, if they belong to this call, and those of this request. */
-  #given(): Answers {
+  #collectAnswers(): Answers {
     if (this.#answers !== undefined) return this.#answers;
     const { requestState, inputResponses } = this.#request.params;
     const isState = typeof requestState === "string" && this.#request.revision.era === "modern";
-    const state = isState ? this.#verified(requestState) : undefined;
-    const earlier = state?.subject === digest(this.#subject()) ? state.answers : undefined;
+    const state = isState ? this.#verify(requestState) : undefined;
+    const earlierAnswers = state?.subject === digest(this.#subject()) ? state.answers : undefined;
     this.#answers = {
-      ...(isObject(earlier) ? earlier : {}),
+      ...(isObject(earlierAnswers) ? earlierAnswers : {}),
       ...(isObject(inputResponses) ? inputResponses : {}),
     };
     return this.#answers;
@@ -111,7 +118,7 @@ export class Questions {
 
   /** Whether a question is open, even if the handler swallowed the error. */
   get isOpen(): boolean {
-    return this.#needed !== undefined;
+    return this.#openQuestions !== undefined;
   }
 
   /** The result that asks the open questions and carries what was already answered. */
@@ -119,7 +126,7 @@ export class Questions {
     const state = { subject: digest(this.#subject()), answers: Object.fromEntries(this.#used) };
     if (JSON.stringify(state).length > MAX_STATE_CHARS)
       throw new ToolError("too_large", "The user's answers are too long to keep.");
-    return new InputRequired(Object.fromEntries(this.#needed ?? []), this.#signed(state));
+    return new InputRequired(Object.fromEntries(this.#openQuestions ?? []), this.#sign(state));
   }
 
   /** Sends the open questions as requests (legacy era), all at once. What the client does not answer, fails. */
@@ -131,18 +138,18 @@ export class Questions {
         "unavailable",
         `The client's answers were still invalid after ${MAX_ROUNDS} rounds of questions.`,
       );
-    const open = [...(this.#needed ?? [])];
-    this.#needed = undefined;
+    const openQuestions = [...(this.#openQuestions ?? [])];
+    this.#openQuestions = undefined;
     const limit = { timeoutMs: ANSWER_MS, request: this.#request };
     const answers = await Promise.all(
-      open.map(async ([key, question]) => {
+      openQuestions.map(async ([key, question]) => {
         const params = "params" in question ? asLegacy(question.params, revision) : undefined;
-        const answer = client.ask?.(question.method, params, limit).catch(unanswered);
+        const answer = client.ask?.(question.method, params, limit).catch(unansweredError);
         return [key, await answer] as const;
       }),
     );
-    this.#answers = { ...this.#given(), ...Object.fromEntries(answers) };
-    this.#request.task?.inputReceived();
+    this.#answers = { ...this.#collectAnswers(), ...Object.fromEntries(answers) };
+    this.#request.task?.onInput();
   }
 
   /** Whether a request of this method can ask at all. */
@@ -154,43 +161,43 @@ export class Questions {
   get #capabilities(): ClientCapabilities | undefined {
     const { client, revision } = this.#request;
     if (!this.isPossible || client.capabilities === undefined) return undefined;
-    const { elicitation, ...others } = client.capabilities;
+    const { elicitation, ...otherCapabilities } = client.capabilities;
     if (revision.elicitation === "modes") return client.capabilities;
     const asksForms = revision.elicitation === "forms" && hasForms(client.capabilities);
-    return asksForms ? { ...others, elicitation: {} } : others;
+    return asksForms ? { ...otherCapabilities, elicitation: {} } : otherCapabilities;
   }
 
   async confirm(message: string, action?: string): Promise<void> {
-    const { confirm, confirmed } = this.#options;
-    if (confirm === "never") return;
+    const confirmed = this.#confirmed;
+    if (this.#server.options.confirm === "never") return;
     if (confirmed !== undefined) {
       const key = digest(message);
       if (confirmed.has(key)) return;
       throw new ConfirmationNeeded(message, action, new Set([...confirmed, key]));
     }
     const hint = "Start the server with --confirm never to allow it without asking.";
-    const answer = this.#form(message, AGREEMENT, hint);
-    if (!isObject(answer) || answer.confirm !== true) throw declined();
+    const answer = this.#form("confirmation", message, AGREEMENT, hint);
+    if (!isObject(answer) || answer.confirm !== true) throw declinedError();
   }
 
   /** See `Call.ask`. */
-  async ask(message: string, wanted: z.ZodObject | URL, key?: string): Promise<unknown> {
-    if (wanted instanceof URL) return this.#visit(message, wanted.href);
+  async ask(message: string, formOrUrl: z.ZodObject | URL, key?: string): Promise<unknown> {
+    if (formOrUrl instanceof URL) return this.#visit(message, formOrUrl.href);
     const hint =
       "Pass the requested values as arguments, or use a client that supports elicitation.";
     // Elicitation supports only flat objects of primitive values.
-    const standard = wanted["~standard"].jsonSchema.input({ target: "draft-2020-12" });
+    const standard = formOrUrl["~standard"].jsonSchema.input({ target: "draft-2020-12" });
     const { type, properties, required = [] } = standard;
-    const answer = this.#form(message, { type, properties, required }, hint, key);
-    const { success, data, error } = wanted.safeParse(answer);
+    const answer = this.#form("answer", message, { type, properties, required }, hint, key);
+    const { success, data, error } = formOrUrl.safeParse(answer);
     if (success) return data;
     const problems = error.issues.map(({ path, message: why }) => `${path.join(".")}: ${why}`);
     throw new ToolError("invalid", `The user's answer is invalid: ${problems.join("; ")}`);
   }
 
-  #form(text: string, requestedSchema: object, hint: string, key?: string): unknown {
+  #form(what: string, text: string, requestedSchema: object, hint: string, key?: string): unknown {
     if (!hasForms(this.#capabilities)) {
-      const refusal = "This needs the user's confirmation, but this client cannot ask the user";
+      const refusal = `This needs the user's ${what}, but this client cannot ask the user`;
       throw new ToolError("denied", `${refusal}: ${text}`, { hint, code: "cannot_ask" });
     }
     const params = { mode: "form", message: clip(text, MAX_QUESTION_CHARS), requestedSchema };
@@ -209,13 +216,10 @@ export class Questions {
 
   /** What the user entered. @throws ToolError `denied` if they declined. */
   #elicit(key: string, params: Readonly<Record<string, unknown>>): unknown {
-    const { action, content } = this.#answer(
-      key,
-      { method: "elicitation/create", params },
-      isElicitation,
-    );
+    const question = { method: "elicitation/create", params } as const;
+    const { action, content } = this.#answer(key, question, isElicitation);
     if (action === "accept") return content;
-    throw declined();
+    throw declinedError();
   }
 
   /** Whether the client offers a model. */
@@ -252,15 +256,15 @@ export class Questions {
     request: InputRequest,
     fits: (answer: unknown) => answer is Answer,
   ): Answer {
-    const answers = this.#given();
+    const answers = this.#collectAnswers();
     const answer = Object.hasOwn(answers, key) ? answers[key] : undefined;
     if (answer instanceof ToolError) throw answer;
     if (fits(answer)) {
       this.#used.set(key, answer);
       return answer;
     }
-    this.#needed ??= new Map();
-    this.#needed.set(key, request);
+    this.#openQuestions ??= new Map();
+    this.#openQuestions.set(key, request);
     throw new Error(`the client must answer ${key}`);
   }
 
@@ -268,18 +272,18 @@ export class Questions {
    * Signs state that a client receives and returns (MCP 2026-07-28, `requestState`: it MUST be integrity-protected), with
    * HMAC-SHA-256 over the state, its expiry, and what it is for and who sent it.
    */
-  #signed(state: object): string {
+  #sign(state: object): string {
     const json = JSON.stringify([Date.now() + ANSWER_MS, state]);
     const body = Buffer.from(json).toString("base64url");
     return `${body}.${this.#signature(body).toString("base64url")}`;
   }
 
   /** The state. @throws ProtocolError -32602 for one that this server did not issue for this caller, or too long ago. */
-  #verified(text: string): Record<string, unknown> {
+  #verify(text: string): Record<string, unknown> {
     const [body = "", mac = ""] = text.split(".", 2);
-    const given = Buffer.from(mac, "base64url");
+    const actual = Buffer.from(mac, "base64url");
     const expected = this.#signature(body);
-    const isOurs = given.length === expected.length && crypto().timingSafeEqual(given, expected);
+    const isOurs = actual.length === expected.length && crypto().timingSafeEqual(actual, expected);
     const [expires, state]: [number, Record<string, unknown>] = isOurs
       ? JSON.parse(Buffer.from(body, "base64url").toString("utf8"))
       : [0, {}];
@@ -293,8 +297,8 @@ export class Questions {
 
   #signature(body: string): Buffer {
     const { method, client } = this.#request;
-    const owner = JSON.stringify([this.#options.server, method, client.principal?.key]);
-    const hmac = crypto().createHmac("sha256", this.#options.stateKey);
+    const owner = JSON.stringify([this.#server.definition.name, method, client.principal?.key]);
+    const hmac = crypto().createHmac("sha256", this.#server.stateKey);
     return hmac.update(`${body.length}:${body}${owner}`).digest();
   }
 }
@@ -311,8 +315,8 @@ function asLegacy(params: object, revision: Revision): object {
 }
 
 /** Whether a client supports forms: yes if it declares no mode, no if it declares only URLs. */
-export function hasForms(declared: ClientCapabilities | undefined): boolean {
-  const elicitation = declared?.elicitation;
+export function hasForms(capabilities: ClientCapabilities | undefined): boolean {
+  const elicitation = capabilities?.elicitation;
   return (
     elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
   );
@@ -335,12 +339,11 @@ export function isRootList(answer: unknown): answer is { roots: ClientRoot[] } {
   );
 }
 
-function unanswered(error: unknown): ToolError {
-  const why = error instanceof Error ? error.message : String(error);
-  return new ToolError("unavailable", `The client did not answer: ${why}`);
+function unansweredError(error: unknown): ToolError {
+  return new ToolError("unavailable", `The client did not answer: ${reasonOf(error)}`);
 }
 
-function declined(): ToolError {
+function declinedError(): ToolError {
   return new ToolError("denied", "The user declined. Nothing was changed.", {
     code: "declined",
     hint: "Do not try another way; ask the user what they want instead.",

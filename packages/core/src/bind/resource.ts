@@ -122,25 +122,25 @@ export class Resources<Context> {
    */
   async watch(
     uri: string,
-    changed: () => void,
+    onChange: () => void,
     request: ClientRequest,
   ): Promise<Unwatch | undefined> {
     const { variables, resource } = await this.#find(uri);
-    let begun: Awaitable<Unwatch> | undefined;
+    let pendingWatch: Awaitable<Unwatch> | undefined;
     try {
       return await runAlone(this.#runtime, request, (context, call) => {
-        begun =
+        pendingWatch =
           "uri" in resource
-            ? resource.watch?.(context, changed, call)
-            : resource.watch?.(variables, context, changed, call);
-        return begun;
+            ? resource.watch?.(context, onChange, call)
+            : resource.watch?.(variables, context, onChange, call);
+        return pendingWatch;
       });
     } catch (error) {
       // Cancelled or timed out: stop whatever it still starts.
-      void Promise.resolve(begun)
+      void Promise.resolve(pendingWatch)
         .then((stop) => stop?.())
-        .catch((late: unknown) =>
-          this.#runtime.log.debug(`watching ${uri}: ${describeError(late)}`),
+        .catch((error: unknown) =>
+          this.#runtime.log.debug(`watching ${uri}: ${describeError(error)}`),
         );
       throw error;
     }
@@ -223,16 +223,16 @@ export function compileTemplate(template: string): Pick<Entry, "match"> {
       const groups = matcher.exec(queryAt === -1 ? uri : uri.slice(0, queryAt));
       if (groups === null) return undefined;
       const query = new URLSearchParams(queryAt === -1 ? "" : uri.slice(queryAt + 1));
-      const optional = queryNames.flatMap((name) => {
+      const queryValues = queryNames.flatMap((name) => {
         const value = query.get(name);
         return value === null ? [] : [[name, value]];
       });
       try {
-        const required = names.map((name, index) => [
+        const pathValues = names.map((name, index) => [
           name,
           decodeURIComponent(groups[index + 1] ?? ""),
         ]);
-        return Object.fromEntries([...required, ...optional]);
+        return Object.fromEntries([...pathValues, ...queryValues]);
       } catch {
         // A broken percent-encoding.
         return undefined;

@@ -1,4 +1,5 @@
 import type { ClientRoot, DirectoryAllowlist } from "@refmcp/boundary";
+import { reasonOf } from "@refmcp/boundary/answer";
 import type { Client } from "../engine/caller.ts";
 import type { Log } from "../log.ts";
 import { isRootList, type Questions } from "./questions.ts";
@@ -12,26 +13,26 @@ const MODERN_TTL_MS = 10 * 60_000;
 
 /** Keeps the allowed directories in sync with the client's roots. */
 export class ClientRoots {
-  readonly #allowed: DirectoryAllowlist;
+  readonly #allowlist: DirectoryAllowlist;
   readonly #log: Log;
   /** For each legacy client whose roots were requested, a promise that settles when they are known. */
-  readonly fetching = new WeakMap<Client, Promise<void>>();
+  readonly requestsByClient = new WeakMap<Client, Promise<void>>();
   /** In the modern era, until when they need not be requested again, in milliseconds of `Date.now()`. */
   knownUntil = 0;
 
-  constructor(allowed: DirectoryAllowlist, log: Log) {
-    this.#allowed = allowed;
+  constructor(allowlist: DirectoryAllowlist, log: Log) {
+    this.#allowlist = allowlist;
     this.#log = log;
   }
 
   /** Legacy era: requests the roots once the client is initialized, and whenever it notifies that they changed. */
-  notified(method: string, client: Client): void {
+  onNotification(method: string, client: Client): void {
     if (method !== "notifications/initialized" && method !== "notifications/roots/list_changed")
       return;
-    const fetching = this.#fetch(client).finally(() => {
-      if (this.fetching.get(client) === fetching) this.fetching.delete(client);
+    const request = this.#fetch(client).finally(() => {
+      if (this.requestsByClient.get(client) === request) this.requestsByClient.delete(client);
     });
-    this.fetching.set(client, fetching);
+    this.requestsByClient.set(client, request);
   }
 
   async #fetch(client: Client): Promise<void> {
@@ -41,8 +42,7 @@ export class ClientRoots {
       if (!isRootList(answer)) throw new TypeError("the answer is not a list of roots");
       this.#set(answer.roots);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.#log.warning(`The client did not list its roots: ${why}`);
+      this.#log.warning(`The client did not list its roots: ${reasonOf(error)}`);
     }
   }
 
@@ -57,7 +57,7 @@ export class ClientRoots {
   #set(roots: readonly ClientRoot[] | undefined): void {
     if (roots !== undefined && roots.length > MAX_ROOTS)
       this.#log.warning(`Only ${MAX_ROOTS} of the client's ${roots.length} roots are used.`);
-    for (const note of this.#allowed.setClientRoots(roots?.slice(0, MAX_ROOTS)))
+    for (const note of this.#allowlist.setClientRoots(roots?.slice(0, MAX_ROOTS)))
       this.#log.warning(note);
   }
 }

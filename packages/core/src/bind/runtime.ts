@@ -4,7 +4,7 @@ import { crypto } from "@refmcp/boundary/crypto";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import type { LazyServer, Outline, ServerDefinition } from "../define/server.ts";
-import type { ToolFacts, ToolOutline } from "../define/tool.ts";
+import { namesOf, type ToolOutline } from "../define/tool.ts";
 import type { Listener } from "../engine/service.ts";
 import type { Log } from "../log.ts";
 import { ClientRoots } from "./roots.ts";
@@ -12,7 +12,7 @@ import { ClientRoots } from "./roots.ts";
 /** What a server runs with, in addition to its definition. */
 export interface RuntimeParts<Table extends OptionTable> {
   readonly options: OptionValues<Table> & CommonOptionValues;
-  readonly allowed: DirectoryAllowlist;
+  readonly allowlist: DirectoryAllowlist;
   readonly log: Log;
   /** Default: the process's. */
   readonly env?: NodeJS.ProcessEnv | undefined;
@@ -21,13 +21,13 @@ export interface RuntimeParts<Table extends OptionTable> {
 }
 
 /**
- * A running server: its outline, its options, its code (loaded by the first call that needs it), its context (opened then)
- * and the listening connections. All connections of a process share it.
+ * A running server: its outline, its options, its code (loaded by the first call that needs it), its context (opened
+ * then) and its listeners. All connections of a process share it.
  */
 export class Runtime<Context, Table extends OptionTable> {
   readonly definition: LazyServer<Context, Table>;
   readonly options: OptionValues<Table> & CommonOptionValues;
-  readonly allowed: DirectoryAllowlist;
+  readonly allowlist: DirectoryAllowlist;
   readonly log: Log;
   /** The client's roots; undefined unless the server accesses directories and `--roots` is not `off`. */
   readonly roots: ClientRoots | undefined;
@@ -43,32 +43,30 @@ export class Runtime<Context, Table extends OptionTable> {
   readonly #toolsByName: ReadonlyMap<string, ToolOutline>;
   readonly #listeners = new Set<Listener>();
   #isClosed = false;
-  #closing = new AbortController();
+  #closeController = new AbortController();
   #stateKey: Uint8Array | undefined;
-  #loading: Promise<ServerDefinition<Context, Table>> | undefined;
-  loaded: ServerDefinition<Context, Table> | undefined;
+  #loadPromise: Promise<ServerDefinition<Context, Table>> | undefined;
+  loadedServer: ServerDefinition<Context, Table> | undefined;
   #context: Promise<Context> | undefined;
-  opened: { readonly context: Context } | undefined;
+  openContext: { readonly context: Context } | undefined;
 
   constructor(definition: LazyServer<Context, Table>, parts: RuntimeParts<Table>) {
     this.definition = definition;
     this.options = parts.options;
-    this.allowed = parts.allowed;
+    this.allowlist = parts.allowlist;
     this.log = parts.log;
     this.#parts = parts;
     this.#stateKey = parts.stateKey;
     const { clientRoots, maxAnswerChars, timeoutMs, taskTimeoutMs } = parts.options;
     const asksForRoots = definition.directories !== undefined && clientRoots !== "off";
-    this.roots = asksForRoots ? new ClientRoots(parts.allowed, parts.log) : undefined;
+    this.roots = asksForRoots ? new ClientRoots(parts.allowlist, parts.log) : undefined;
     const budget = Math.min(maxAnswerChars, HARD_ANSWER_CHARS);
     this.callLimits = { budget, timeoutMs, taskMs: taskTimeoutMs };
     this.tools = offeredTools(definition, parts.options);
     this.#toolsByName = new Map(
-      this.tools.flatMap((tool) =>
-        [tool.name, ...(tool.aliases ?? [])].map((name) => [name, tool] as const),
-      ),
+      this.tools.flatMap((tool) => namesOf(tool).map((name) => [name, tool] as const)),
     );
-    this.allowed.onChange(this.#resourcesChanged);
+    this.allowlist.onChange(this.#resourcesChanged);
   }
 
   get stateKey(): Uint8Array {
@@ -83,16 +81,16 @@ export class Runtime<Context, Table extends OptionTable> {
 
   /** The server's code. If loading fails, the next call tries again. */
   readonly load = (): Promise<ServerDefinition<Context, Table>> => {
-    this.#loading ??= this.#load();
-    return this.#loading;
+    this.#loadPromise ??= this.#load();
+    return this.#loadPromise;
   };
 
   async #load(): Promise<ServerDefinition<Context, Table>> {
     try {
-      this.loaded = await this.definition.load();
-      return this.loaded;
+      this.loadedServer = await this.definition.load();
+      return this.loadedServer;
     } catch (error) {
-      this.#loading = undefined;
+      this.#loadPromise = undefined;
       throw error;
     }
   }
@@ -106,20 +104,20 @@ export class Runtime<Context, Table extends OptionTable> {
   };
 
   async #open(): Promise<Context> {
-    const { signal } = this.#closing;
+    const { signal } = this.#closeController;
     try {
       const server = await this.load();
       const context = await server.open({
         options: this.options,
-        allowed: this.allowed,
+        allowlist: this.allowlist,
         log: this.log,
         env: this.#parts.env ?? process.env,
         signal,
         offers: (name) => this.tools.some((tool) => tool.name === name),
-        changed: (uri) => this.#notify((listener) => listener.changed(uri)),
+        notifyChanged: (uri) => this.#notify((listener) => listener.resourceChanged(uri)),
         resourcesChanged: this.#resourcesChanged,
       });
-      if (!signal.aborted) this.opened = { context };
+      if (!signal.aborted) this.openContext = { context };
       return context;
     } catch (error) {
       if (!signal.aborted) this.#context = undefined;
@@ -130,7 +128,7 @@ export class Runtime<Context, Table extends OptionTable> {
   /** @throws the reason why calls cannot be served now. */
   async ready(signal: AbortSignal): Promise<void> {
     const context = await this.open();
-    await this.loaded?.ready?.(context, signal);
+    await this.loadedServer?.ready?.(context, signal);
   }
 
   async close(): Promise<void> {
@@ -140,17 +138,17 @@ export class Runtime<Context, Table extends OptionTable> {
 
   /** Closes the context; the next call opens a new one. For a context that an error may have left half changed. */
   async reset(): Promise<void> {
-    const opening = this.#context;
-    if (opening === undefined) return;
+    const contextPromise = this.#context;
+    if (contextPromise === undefined) return;
     this.#context = undefined;
-    this.opened = undefined;
-    this.#closing.abort();
-    this.#closing = new AbortController();
-    const context = await opening.catch(() => undefined);
-    if (context !== undefined) await this.loaded?.close?.(context);
+    this.openContext = undefined;
+    this.#closeController.abort();
+    this.#closeController = new AbortController();
+    const context = await contextPromise.catch(() => undefined);
+    if (context !== undefined) await this.loadedServer?.close?.(context);
   }
 
-  /** Adds a connection; returns the function that removes it. */
+  /** Adds a listener; returns the function that removes it. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -185,12 +183,14 @@ function offeredTools(
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
 ): ToolOutline[] {
   const isPlain = options.toolsets.length === 0 && options.tools.length === 0;
-  const chosen = new Set(isPlain ? ["default"] : options.toolsets);
+  const toolsetNames = new Set(isPlain ? ["default"] : options.toolsets);
+  const isNamed = (tool: ToolOutline, names: readonly string[]) =>
+    namesOf(tool).some((name) => names.includes(name));
   const isChosen = (tool: ToolOutline) =>
-    chosen.has("all") ||
-    chosen.has(tool.toolset ?? "default") ||
-    (chosen.has("default") && toolsets[tool.toolset ?? ""]?.default === true) ||
-    (chosen.has("slim") && slim.includes(tool.name)) ||
+    toolsetNames.has("all") ||
+    toolsetNames.has(tool.toolset ?? "default") ||
+    (toolsetNames.has("default") && toolsets[tool.toolset ?? ""]?.default === true) ||
+    (toolsetNames.has("slim") && slim.includes(tool.name)) ||
     isNamed(tool, options.tools);
   return tools.filter(
     (tool) =>
@@ -199,8 +199,4 @@ function offeredTools(
       !(options.readOnly && tool.effect !== "read") &&
       (tool.needs === undefined || options[tool.needs] === true),
   );
-}
-
-function isNamed({ name, aliases = [] }: ToolFacts, names: readonly string[]): boolean {
-  return names.includes(name) || aliases.some((alias) => names.includes(alias));
 }

@@ -53,7 +53,7 @@ export function serviceOf<Context>(
       (request) => {
         refuseCursor(request.params.cursor);
         const { client, revision } = request;
-        const list = apps.hasViewsFor(client.capabilities) ? apps.listed(tools, request) : tools;
+        const list = apps.hasViewsFor(client.capabilities) ? apps.withViews(tools, request) : tools;
         // Clients of 2025-11-25 decide themselves whether to make a call a task.
         const execution = { taskSupport: "optional" as const };
         return {
@@ -64,11 +64,11 @@ export function serviceOf<Context>(
     [
       "tools/call",
       (request) => {
-        const asked = String(request.params.name);
-        if (asked === apps.tool.name && apps.hasViewsFor(request.client.capabilities))
+        const toolName = String(request.params.name);
+        if (toolName === apps.tool.name && apps.hasViewsFor(request.client.capabilities))
           return answerConfirmation(runtime, request, apps);
-        const tool = runtime.tool(asked);
-        if (tool === undefined) throw unknownName("tool", asked, runtime.tools.map(nameOf));
+        const tool = runtime.tool(toolName);
+        if (tool === undefined) throw unknownName("tool", toolName, runtime.tools.map(nameOf));
         const call = () => callTool(runtime, tool, request, apps);
         const isTask = request.task === undefined && tasks.isFor(request);
         return isTask ? tasks.run(request, scopeFor(tool.effect), call) : call();
@@ -102,14 +102,13 @@ export function serviceOf<Context>(
     instructions: definition.instructions,
     log,
     methods,
-    capabilities(era, declared) {
+    capabilities(era, clientCapabilities) {
       const extensions = {
         ...(era === "modern" ? { [TASKS_EXTENSION]: {} } : {}),
-        ...(apps.hasViewsFor(declared) ? { [APPS_EXTENSION]: {} } : {}),
+        ...(apps.hasViewsFor(clientCapabilities) ? { [APPS_EXTENSION]: {} } : {}),
       };
       return {
         tools: {},
-        logging: {},
         ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
         ...(hasResources
           ? { resources: { listChanged: true, subscribe: resources.canWatch } }
@@ -119,12 +118,12 @@ export function serviceOf<Context>(
       };
     },
     scopeFor,
-    tool: (asked) => runtime.tool(asked),
+    tool: (toolName) => runtime.tool(toolName),
     tasks,
     ready: (signal) => runtime.ready(signal),
-    watch: (uri, changed, request) => resources.watch(uri, changed, request),
+    watch: (uri, onChange, request) => resources.watch(uri, onChange, request),
     listen: (listener) => runtime.listen(listener),
-    notified: (method, client) => runtime.roots?.notified(method, client),
+    onNotification: (method, client) => runtime.roots?.onNotification(method, client),
   };
 }
 
@@ -168,7 +167,7 @@ async function complete<Context>(
 ): Promise<object> {
   const { params } = request;
   const { name, value }: { name: string; value: string } = Object(params.argument);
-  const others: Readonly<Record<string, string>> = Object(params.context).arguments ?? {};
+  const otherArguments: Readonly<Record<string, string>> = Object(params.context).arguments ?? {};
   const { type, uri, name: prompt } = Object(params.ref);
   let completer: Completer<Context> | undefined;
   if (type === "ref/resource") completer = await resources.completer(String(uri), name);
@@ -176,14 +175,14 @@ async function complete<Context>(
     const { complete = {} } = await findPrompt(runtime, String(prompt));
     if (Object.hasOwn(complete, name)) completer = complete[name];
   }
-  const all =
+  const matches =
     completer === undefined
       ? []
       : await runAlone(runtime, request, (context, call) =>
-          completer(value, context, others, call),
+          completer(value, context, otherArguments, call),
         );
-  const values = all.slice(0, MAX_COMPLETIONS);
-  return { completion: { values, total: all.length, hasMore: all.length > values.length } };
+  const values = matches.slice(0, MAX_COMPLETIONS);
+  return { completion: { values, total: matches.length, hasMore: matches.length > values.length } };
 }
 
 async function getPrompt<Context>(
@@ -191,18 +190,18 @@ async function getPrompt<Context>(
   request: ClientRequest,
 ): Promise<GetPromptResult | InputRequired> {
   const prompt = await findPrompt(runtime, String(request.params.name));
-  const { arguments: written } = request.params;
-  const given = isObject(written) ? written : {};
-  const args = parseArguments(prompt.name, prompt.args, given);
-  const subject = () => `${prompt.name} ${JSON.stringify(given)}`;
-  const returned = await runHandler(runtime, request, subject, (context, call) =>
+  const { arguments: argumentsParam } = request.params;
+  const rawArguments = isObject(argumentsParam) ? argumentsParam : {};
+  const args = parseArguments(prompt.name, prompt.args, rawArguments);
+  const subject = () => `${prompt.name} ${JSON.stringify(rawArguments)}`;
+  const result = await runHandler(runtime, request, subject, (context, call) =>
     prompt.run(args, context, call),
   );
-  if (returned instanceof InputRequired) return returned;
+  if (result instanceof InputRequired) return result;
   const messages: readonly PromptMessage[] =
-    typeof returned === "string"
-      ? [{ role: "user", content: { type: "text", text: returned.toWellFormed() } }]
-      : returned;
+    typeof result === "string"
+      ? [{ role: "user", content: { type: "text", text: result.toWellFormed() } }]
+      : result;
   return {
     description: prompt.description,
     messages: messages.map(({ role, content }) => ({

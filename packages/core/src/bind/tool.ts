@@ -3,8 +3,8 @@ import {
   grouped,
   HARD_ANSWER_CHARS,
   JsonText,
-  nearest,
   oneLine,
+  suggestion,
   ToolError,
 } from "@refmcp/boundary/answer";
 import type * as z from "zod";
@@ -30,12 +30,10 @@ const ERROR_META = "io.github.refmcp/error";
 export function unknownName(
   kind: "tool" | "prompt",
   name: string,
-  known: readonly string[],
+  names: readonly string[],
 ): ProtocolError {
-  const near = nearest(name, known);
-  const suggestion =
-    near.length === 0 ? `See ${kind}s/list.` : `Did you mean ${near.join(" or ")}?`;
-  return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}. ${suggestion}`));
+  const cure = suggestion(name, names) || ` See ${kind}s/list.`;
+  return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}.${cure}`));
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -51,9 +49,9 @@ export function callTool<Context>(
   request: ClientRequest,
   apps: Apps,
 ): Promise<CallToolResult | InputRequired> {
-  const { arguments: written } = request.params;
-  const given = withListedNames(outline, isObject(written) ? written : {});
-  return runTool(runtime, { tool: outline, given, confirmed: NONE }, request, apps);
+  const { arguments: argumentsParam } = request.params;
+  const args = withListedNames(outline, isObject(argumentsParam) ? argumentsParam : {});
+  return runTool(runtime, { tool: outline, args, confirmedKeys: NONE }, request, apps);
 }
 
 /** Runs the call that the user confirmed in a view (MCP Apps), or reports that they declined. */
@@ -63,7 +61,7 @@ export async function answerConfirmation<Context>(
   apps: Apps,
 ): Promise<CallToolResult | InputRequired> {
   try {
-    const call = apps.answered(request);
+    const call = apps.takeAnswer(request);
     if (call !== undefined) return await runTool(runtime, call, request, apps);
     const content = [{ type: "text" as const, text: "The user declined. Nothing was changed." }];
     return resultFor(request.revision, { content });
@@ -75,26 +73,26 @@ export async function answerConfirmation<Context>(
 
 async function runTool<Context>(
   runtime: Runtime<Context, OptionTable>,
-  { tool: outline, given, confirmed }: ConfirmedCall,
+  { tool: outline, args, confirmedKeys }: ConfirmedCall,
   request: ClientRequest,
   apps: Apps,
 ): Promise<CallToolResult | InputRequired> {
   const { client, revision } = request;
   try {
-    const { tools } = runtime.loaded ?? (await runtime.load());
+    const { tools } = runtime.loadedServer ?? (await runtime.load());
     const tool = codeOf(tools, outline.name);
-    const input = parseArguments(tool.name, tool.input, given);
-    const subject = () => `${tool.name} ${JSON.stringify(given)}`;
+    const input = parseArguments(tool.name, tool.input, args);
+    const subject = () => `${tool.name} ${JSON.stringify(args)}`;
     const handler = (context: Context, call: Call) => tool.run(input, context, call);
     const view = tool.view === undefined ? apps.viewOf(tool, client.capabilities) : undefined;
-    const inView = view === undefined ? undefined : confirmed;
-    const returned = await runHandler(runtime, request, subject, handler, inView);
-    if (returned instanceof InputRequired) return returned;
-    return resultFor(revision, resultOf(tool, returned));
+    const inView = view === undefined ? undefined : confirmedKeys;
+    const value = await runHandler(runtime, request, subject, handler, inView);
+    if (value instanceof InputRequired) return value;
+    return resultFor(revision, resultOf(tool, value));
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     if (error instanceof ConfirmationNeeded)
-      return apps.asking({ tool: outline, given }, error, request);
+      return apps.confirmationResult({ tool: outline, args }, error, request);
     return resultFor(revision, errorResult(outline.name, error, runtime.log));
   }
 }
@@ -102,16 +100,16 @@ async function runTool<Context>(
 /** Arguments under their listed names. If both names are given, the alias is kept, and rejected as unknown. */
 function withListedNames(
   { argumentAliases }: ToolOutline,
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  if (argumentAliases === undefined) return given;
-  const named = { ...given };
-  for (const [other, listed] of Object.entries(argumentAliases)) {
-    if (!Object.hasOwn(given, other) || Object.hasOwn(given, listed)) continue;
-    named[listed] = given[other];
-    delete named[other];
+  if (argumentAliases === undefined) return args;
+  const listedArguments = { ...args };
+  for (const [alias, name] of Object.entries(argumentAliases)) {
+    if (!Object.hasOwn(args, alias) || Object.hasOwn(args, name)) continue;
+    listedArguments[name] = args[alias];
+    delete listedArguments[alias];
   }
-  return named;
+  return listedArguments;
 }
 
 const MAX_PROBLEMS = 20;
@@ -125,36 +123,36 @@ const MAX_PROBLEMS = 20;
 export function parseArguments<Input extends z.ZodObject>(
   name: string,
   input: Input,
-  given: Readonly<Record<string, unknown>>,
+  args: Readonly<Record<string, unknown>>,
 ): z.output<Input> {
   // zod ignores this key, even in strict mode.
-  const hasProto = Object.hasOwn(given, "__proto__");
-  const valid = input.safeParse(given);
+  const hasProto = Object.hasOwn(args, "__proto__");
+  const valid = input.safeParse(args);
   if (valid.success && !hasProto) return valid.data;
   /** The names that an object with unknown ones may have. */
-  const known = new Map<readonly string[], readonly string[]>();
-  const parse = (values: typeof given) =>
+  const expected = new Map<readonly string[], readonly string[]>();
+  const parse = (values: typeof args) =>
     input.safeParse(values, {
       reportInput: true,
       error(issue) {
         if (issue.code === "unrecognized_keys")
-          known.set(issue.keys, Object.keys(Object(issue.inst?._zod.def).shape ?? {}));
+          expected.set(issue.keys, Object.keys(Object(issue.inst?._zod.def).shape ?? {}));
         return undefined;
       },
     });
-  let parsed = parse(given);
-  const nulls = parsed.error?.issues.filter(
+  let result = parse(args);
+  const nulls = result.error?.issues.filter(
     ({ path, input }) => path.length === 1 && input === null,
   );
   if (nulls !== undefined && nulls.length > 0) {
     const names = nulls.map(({ path }) => path[0]);
-    const rest = Object.entries(given).filter(([key]) => !names.includes(key));
-    parsed = parse(Object.fromEntries(rest));
+    const withoutNulls = Object.entries(args).filter(([key]) => !names.includes(key));
+    result = parse(Object.fromEntries(withoutNulls));
   }
-  if (parsed.success && !hasProto) return parsed.data;
-  const problems = (parsed.error?.issues ?? []).flatMap((issue) =>
+  if (result.success && !hasProto) return result.data;
+  const problems = (result.error?.issues ?? []).flatMap((issue) =>
     issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => () => unknownArgument(key, issue.path, known.get(issue.keys)))
+      ? issue.keys.map((key) => () => unknownArgument(key, issue.path, expected.get(issue.keys)))
       : [() => describeIssue(issue)],
   );
   if (hasProto) problems.unshift(() => unknownArgument("__proto__", [], Object.keys(input.shape)));
@@ -166,17 +164,16 @@ export function parseArguments<Input extends z.ZodObject>(
 function unknownArgument(
   key: string,
   path: readonly PropertyKey[],
-  known: readonly string[] = [],
+  keys: readonly string[] = [],
 ): string {
-  const [near] = nearest(key, known);
-  const suggestion = near === undefined ? "" : ` Did you mean ${near}?`;
-  if (path.length > 0) return `${placeOf(path)}: unknown argument ${shown(key)}.${suggestion}`;
-  const expected = known.length === 0 ? "It takes no arguments." : `Expected: ${known.join(", ")}.`;
-  return `unknown argument ${shown(key)}.${suggestion} ${expected}`;
+  const what = `unknown argument ${showValue(key)}.${suggestion(key, keys)}`;
+  if (path.length > 0) return `${placeOf(path)}: ${what}`;
+  const rule = keys.length === 0 ? "It takes no arguments." : `Expected: ${keys.join(", ")}.`;
+  return `${what} ${rule}`;
 }
 
 function describeIssue(issue: z.core.$ZodIssue): string {
-  return `${placeOf(issue.path)}: ${expectation(issue)}, got ${shown(issue.input)}.`;
+  return `${placeOf(issue.path)}: ${expectation(issue)}, got ${showValue(issue.input)}.`;
 }
 
 function expectation(issue: z.core.$ZodIssue): string {
@@ -185,7 +182,7 @@ function expectation(issue: z.core.$ZodIssue): string {
       if (issue.expected === "int") return "expected a whole number";
       return `expected ${/^[aeiou]/.test(issue.expected) ? "an" : "a"} ${issue.expected}`;
     case "invalid_value":
-      return `expected ${issue.values.map(shown).join(" or ")}`;
+      return `expected ${issue.values.map(showValue).join(" or ")}`;
     case "too_small":
       return `expected at least ${issue.minimum}${UNITS[issue.origin] ?? ""}`;
     case "too_big":
@@ -201,7 +198,7 @@ function placeOf(path: readonly PropertyKey[]): string {
 
 const UNITS: Readonly<Record<string, string>> = { string: " characters", array: " items" };
 
-function shown(value: unknown): string {
+function showValue(value: unknown): string {
   return value === undefined ? "nothing" : oneLine(show(value));
 }
 
@@ -213,14 +210,13 @@ function shown(value: unknown): string {
  * @throws ToolError `too_large` if the answer exceeds the hard limit of 80,000 characters.
  * @throws TypeError if the tool violated its own contract: an internal error.
  */
-function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
-  if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, returned)) };
-  if (returned instanceof JsonText) {
-    const content = withinLimit(tool, [{ type: "text", text: returned.text }]);
-    return { content, structuredContent: returned };
+function resultOf(tool: Tool<unknown>, value: unknown): CallToolResult {
+  if (tool.output === undefined) return { content: withinLimit(tool, contentOf(tool, value)) };
+  if (value instanceof JsonText) {
+    const content = withinLimit(tool, [{ type: "text", text: value.text }]);
+    return { content, structuredContent: value };
   }
-  const answer =
-    returned instanceof DataAnswer ? returned : new DataAnswer(returned, [], undefined);
+  const answer = value instanceof DataAnswer ? value : new DataAnswer(value, [], undefined);
   const { success, data, error } = tool.output.safeParse(answer.value);
   if (!success)
     throw new TypeError(
@@ -230,12 +226,11 @@ function resultOf(tool: Tool<unknown>, returned: unknown): CallToolResult {
   const text = (answer.text ?? json).toWellFormed();
   const content = withinLimit(tool, [{ type: "text", text }, ...answer.links], json.length);
   // A result with links states that it is not an error: a failed verdict is still a finished run.
-  return { content, structuredContent: data, ...(returned === answer ? { isError: false } : {}) };
+  return { content, structuredContent: data, ...(value === answer ? { isError: false } : {}) };
 }
 
-function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
-  const blocks: unknown =
-    typeof returned === "string" ? [{ type: "text", text: returned }] : returned;
+function contentOf(tool: Tool<unknown>, value: unknown): ContentBlock[] {
+  const blocks: unknown = typeof value === "string" ? [{ type: "text", text: value }] : value;
   if (!Array.isArray(blocks))
     throw new TypeError(`${tool.name} returned neither text nor content blocks`);
   return blocks.map((block: ContentBlock) =>
@@ -247,11 +242,11 @@ function contentOf(tool: Tool<unknown>, returned: unknown): ContentBlock[] {
 function withinLimit(
   { name }: Tool<unknown>,
   content: ContentBlock[],
-  structured = 0,
+  jsonLength = 0,
 ): ContentBlock[] {
   const lengthOf = (block: ContentBlock) => (block.type === "text" ? block.text.length : 0);
   const text = content.reduce((sum, block) => sum + lengthOf(block), 0);
-  const length = Math.max(structured, text);
+  const length = Math.max(jsonLength, text);
   if (length <= HARD_ANSWER_CHARS) return content;
   throw new ToolError(
     "too_large",

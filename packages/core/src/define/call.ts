@@ -16,7 +16,7 @@ export interface Call {
   /**
    * Milliseconds left before the call ends with an error (`--timeout-ms`), for work that can return partial results in
    * time. Each report of progress restarts the limit, up to ten times in total; if the client requested progress, this is
-   * the rest of the total.
+   * the rest of the total. A call that becomes a task if it takes long has the time of one (`--task-timeout-ms`).
    */
   readonly leftMs: number;
   /**

@@ -1,5 +1,5 @@
 /**
- * The protocol types that authors use: content blocks, messages, annotations (MCP schema). `protocol/wire.test.ts`
+ * The protocol types that authors use: content blocks, messages, annotations (MCP schema). `engine/wire.test.ts`
  * compares them with the official SDK's types.
  */
 

@@ -20,11 +20,11 @@ export function annotationsOf(tool: {
   openWorld?: boolean;
   idempotent?: boolean;
 }): ToolAnnotations {
-  const reading = tool.effect === "read";
+  const isReadOnly = tool.effect === "read";
   return {
-    readOnlyHint: reading,
+    readOnlyHint: isReadOnly,
     destructiveHint: tool.effect === "change" || tool.effect === "destroy",
-    idempotentHint: tool.idempotent ?? reading,
+    idempotentHint: tool.idempotent ?? isReadOnly,
     openWorldHint: tool.openWorld ?? false,
   };
 }

@@ -24,7 +24,7 @@ export interface FixedResource<Context> extends ResourceFacts {
   readonly uri: string;
   read(context: Context, call: Call): Awaitable<ResourceBody>;
   /** Starts watching for the first subscriber, within `call`; `changed` notifies all subscribers. */
-  watch?(context: Context, changed: () => void, call: Call): Awaitable<Unwatch>;
+  watch?(context: Context, onChange: () => void, call: Call): Awaitable<Unwatch>;
 }
 
 export interface ListedResource {
@@ -38,7 +38,7 @@ export interface ListedResource {
   readonly annotations?: Annotations | undefined;
 }
 
-export interface ResourcePage {
+interface ResourcePage {
   readonly resources: readonly ListedResource[];
   /** The next page's cursor; omitted on the last page. */
   readonly nextCursor?: string;
@@ -77,7 +77,7 @@ export interface TemplateResource<Context, Template extends string = string> ext
   watch?(
     variables: Record<VariablesOf<Template>, string>,
     context: Context,
-    changed: () => void,
+    onChange: () => void,
     call: Call,
   ): Awaitable<Unwatch>;
 }
@@ -86,7 +86,7 @@ export interface TemplateResource<Context, Template extends string = string> ext
 export type Completer<Context> = (
   value: string,
   context: Context,
-  others: Readonly<Record<string, string>>,
+  otherValues: Readonly<Record<string, string>>,
   call: Call,
 ) => Awaitable<readonly string[]>;
 

@@ -8,11 +8,11 @@ import type { Resource, ResourceOutline } from "./resource.ts";
 import type { Awaitable, Tool, ToolOutline } from "./tool.ts";
 
 /** The argument of `open`, which builds the server's context. */
-export interface Opening<Table extends OptionTable> {
+export interface OpenArguments<Table extends OptionTable> {
   /** The parsed options, including the common ones. */
   readonly options: OptionValues<Table> & CommonOptionValues;
   /** The allowed directories; empty unless the server declares `directories`. */
-  readonly allowed: AllowedDirectories;
+  readonly allowlist: AllowedDirectories;
   readonly log: Log;
   /** The environment variables, without the secrets of other servers in the same process. */
   readonly env: NodeJS.ProcessEnv;
@@ -21,7 +21,7 @@ export interface Opening<Table extends OptionTable> {
   /** Whether a tool is offered with these options, so that answers name only tools that can be called. */
   offers(tool: string): boolean;
   /** Notifies the subscribers of a resource that it changed. */
-  changed(uri: string): void;
+  notifyChanged(uri: string): void;
   /** Notifies clients that the list of resources changed. */
   resourcesChanged(): void;
 }
@@ -75,7 +75,7 @@ export interface ServerDefinition<Context, Table extends OptionTable = OptionTab
   readonly resources?: readonly Resource<Context>[];
   readonly prompts?: readonly Prompt<Context>[];
   /** Builds the context, on the first call that needs it. It should open only what the first call needs. */
-  open(opening: Opening<Table>): Awaitable<Context>;
+  open(args: OpenArguments<Table>): Awaitable<Context>;
   /**
    * Checks that calls can be served now, for `/readyz`: a database that answers, an installed browser. Default: that
    * the context can be opened.

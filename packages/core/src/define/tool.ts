@@ -74,6 +74,9 @@ export interface ToolFacts {
   readonly meta?: Meta;
 }
 
+/** All names by which a tool can be called. */
+export const namesOf = ({ name, aliases = [] }: ToolFacts): string[] => [name, ...aliases];
+
 export interface Tool<
   Context,
   Input extends z.ZodObject = z.ZodObject,

@@ -33,19 +33,6 @@ describe("a batch under 2025-03-26", () => {
     await wire.handle.close();
   });
 
-  it("has an error for each invalid entry", async () => {
-    const wire = await Wire.legacy(VERSION);
-    const batch = [5, [request(9, "ping")], { jsonrpc: "2.0", id: 2 }, {}, request(7, "ping")];
-    expect(await answer(wire, batch)).toMatchObject([
-      { id: null, error: { code: -32600 } },
-      { id: null, error: { code: -32600 } },
-      { id: 2, error: { code: -32600 } },
-      { id: null, error: { code: -32600 } },
-      { id: 7, result: {} },
-    ]);
-    await wire.handle.close();
-  });
-
   it.each([0, 1001, 100_000])("of %i messages is refused with one error", async (size) => {
     const wire = await Wire.legacy(VERSION);
     const error = { code: -32600, message: expect.stringContaining(`not ${size}`) };

@@ -72,9 +72,9 @@ interface AskLimit {
   };
 }
 
-const OVER = "The request that this question belongs to has ended.";
-const LEFT = "The client closed the connection before it answered.";
-let created = 0;
+const REQUEST_ENDED = "The request that this question belongs to has ended.";
+const CLIENT_LEFT = "The client closed the connection before it answered.";
+let callerCount = 0;
 
 /**
  * Who sends messages: the other end of a connection, a session, or a single HTTP request. After a handshake it is also
@@ -82,7 +82,7 @@ let created = 0;
  */
 export class Caller implements Client, Dialogue {
   /** Distinguishes it from all others, so that their ids may be the same. */
-  readonly number = created++;
+  readonly number = callerCount++;
   /** That of its last message: a new token may have other scopes. */
   principal: Principal | undefined;
   /**
@@ -142,31 +142,31 @@ export class Caller implements Client, Dialogue {
       };
       const withdraw = (reason: string) => {
         if (!this.#questions.has(id)) return;
-        const cancelled = notificationText("notifications/cancelled", { requestId: id, reason });
-        this.send?.(cancelled, "notification");
+        const cancelNotice = notificationText("notifications/cancelled", { requestId: id, reason });
+        this.send?.(cancelNotice, "notification");
         settle(reason);
       };
-      const late = `The client did not answer within ${timeoutMs / 1000} s.`;
-      const timer = setTimeout(() => withdraw(late), timeoutMs);
-      if (this.#hasLeft) return settle(LEFT);
-      if (request?.isOver === true) return settle(OVER);
+      const timeoutReason = `The client did not answer within ${timeoutMs / 1000} s.`;
+      const timer = setTimeout(() => withdraw(timeoutReason), timeoutMs);
+      if (this.#hasLeft) return settle(CLIENT_LEFT);
+      if (request?.isOver === true) return settle(REQUEST_ENDED);
       this.#questions.set(id, settle);
-      request?.whenAborted(() => withdraw(OVER));
+      request?.whenAborted(() => withdraw(REQUEST_ENDED));
       const send = request?.send ?? this.send;
       send?.(JSON.stringify({ jsonrpc: "2.0", id, method, params }), "question");
     });
 
   /** Takes the client's response to a question. @returns false if none with its id is open. */
-  answered(message: ResponseMessage): boolean {
+  takeResponse(message: ResponseMessage): boolean {
     const settle = this.#questions.get(message.id);
     settle?.(message);
     return settle !== undefined;
   }
 
   /** Called when the client closes its end: open questions fail, and the calls that asked continue without an answer. */
-  left(): void {
+  clientLeft(): void {
     this.#hasLeft = true;
-    for (const settle of [...this.#questions.values()]) settle(LEFT);
+    for (const settle of [...this.#questions.values()]) settle(CLIENT_LEFT);
   }
 }
 
@@ -181,7 +181,7 @@ export function clientOf({ params }: RequestMessage, caller: Caller, { era }: Re
       ? { capabilities: undefined, logLevel: "none", principal }
       : caller;
   const meta: Readonly<Record<string, unknown>> = params?._meta ?? {};
-  const level = LOGGING_LEVELS.find((known) => known === meta[META.logLevel]);
+  const level = LOGGING_LEVELS.find((candidate) => candidate === meta[META.logLevel]);
   return { capabilities: Object(meta[META.capabilities]), logLevel: level ?? "none", principal };
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createService } from "../../test/fixtures/engine-service.ts";
-import { call, initialize, modern, notification, request } from "../../test/fixtures/messages.ts";
+import { call, initialize, modern, notification } from "../../test/fixtures/messages.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import type { Handler } from "./request.ts";
 
@@ -79,28 +79,6 @@ describe("the limit of unanswered requests", () => {
       wire.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: `file:///${id}` }] } });
     const done = [await wire.next(), await wire.next()];
     expect(done.map(({ id }) => id)).toEqual([1, 2]);
-    await wire.handle.close();
-  });
-});
-
-describe("initialize", () => {
-  it("is finished before later messages are processed", async () => {
-    const wire = new Wire();
-    // In one chunk: whether the batch is allowed depends on the outcome.
-    const batch = [request(1, "ping"), request(2, "ping")];
-    wire.write(
-      [initialize("2025-03-26"), notification("notifications/initialized"), batch]
-        .map((m) => `${JSON.stringify(m)}\n`)
-        .join(""),
-    );
-    expect(await wire.next()).toMatchObject({
-      id: "init",
-      result: { protocolVersion: "2025-03-26" },
-    });
-    expect(await wire.next()).toEqual([
-      { jsonrpc: "2.0", id: 1, result: {} },
-      { jsonrpc: "2.0", id: 2, result: {} },
-    ]);
     await wire.handle.close();
   });
 });

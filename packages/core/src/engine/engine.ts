@@ -4,7 +4,7 @@ import { errorText, internalError, invalidRequest, METHOD_NOT_FOUND } from "./er
 import { Load } from "./load.ts";
 import { asUri, isObject, isRequestId, parseMessage, readMessage, show } from "./message.ts";
 import { requestProblem } from "./params.ts";
-import { ClientRequest, type Handler } from "./request.ts";
+import { ClientRequest, type Handler, publishCall } from "./request.ts";
 import {
   agreedRevision,
   batchProblem,
@@ -52,11 +52,11 @@ const hasTaskParameter: Method["isFor"] = ({ taskParameter }) => taskParameter;
 const hasTasks: Method["isFor"] = ({ era, taskParameter }) => era === "modern" || taskParameter;
 
 /** Methods that return the server's data, as its reading tools do. */
-const READING =
+const READ_METHODS =
   /^(?:resources\/(?:list|read|subscribe)|subscriptions\/listen|prompts\/get|completion\/complete)$/;
 /** Limits the size of a batch, since all answers are kept until the last one. */
 const MAX_BATCH = 1_000;
-const CLOSED = internalError("The server closed before this request was finished.");
+const SERVER_CLOSED = internalError("The server closed before this request was finished.");
 const BUSY: Problem = {
   error: internalError("Too many requests are pending; retry after a response."),
   reason: "busy",
@@ -78,7 +78,7 @@ export class Engine {
   readonly #running = new Map<string, ClientRequest>();
   readonly #subscriptions: Subscriptions;
   /** The callers with a handshake, which are notified of changed lists. */
-  readonly #listed = new Set<Caller>();
+  readonly #sessionCallers = new Set<Caller>();
   readonly #unlisten: () => void;
 
   /** @param load the load of the process, with its limits. Default: without limits. */
@@ -88,11 +88,11 @@ export class Engine {
     this.#subscriptions = new Subscriptions(service, load);
     this.#addMethods();
     this.#unlisten = service.listen({
-      changed: (uri) => this.#subscriptions.changed(uri),
+      resourceChanged: (uri) => this.#subscriptions.resourceChanged(uri),
       resourcesChanged: () => {
         this.#subscriptions.resourcesChanged();
         const json = notificationText("notifications/resources/list_changed", {});
-        for (const caller of this.#listed) caller.send?.(json, "notification");
+        for (const caller of this.#sessionCallers) caller.send?.(json, "notification");
       },
     });
   }
@@ -109,12 +109,12 @@ export class Engine {
     const isText = typeof message === "string";
     const bytes = facts.bytes ?? (isText ? message.length : 0);
     const delivery = { caller, send, bytes, http: facts.http };
-    const parsed = isText ? parseMessage(message) : { value: message };
-    if ("value" in parsed && Array.isArray(parsed.value)) this.#serveBatch(parsed.value, delivery);
-    else if ("value" in parsed) this.#serveOne(parsed.value, delivery);
+    const result = isText ? parseMessage(message) : { value: message };
+    if ("value" in result && Array.isArray(result.value)) this.#serveBatch(result.value, delivery);
+    else if ("value" in result) this.#serveOne(result.value, delivery);
     // An empty line is not a message.
     else if (isText && /^\s*$/.test(message)) send(undefined, "answer");
-    else refuse(delivery, parsed.id, parsed);
+    else refuse(delivery, result.id, result);
   }
 
   /**
@@ -132,14 +132,14 @@ export class Engine {
       (this.load.requests.hasRoom(length, caller.owner) ? undefined : BUSY);
     if (problem !== undefined) return refuse(delivery, undefined, problem);
     const answers: (string | undefined)[] = [];
-    let open = length;
+    let openCount = length;
     const bytes = Math.ceil(delivery.bytes / length);
     for (const [index, value] of values.entries()) {
       const collect: Send = (json, kind, why) => {
         if (kind === "notification" || kind === "question") return send(json, kind, why);
         answers[index] = json;
-        open -= 1;
-        if (open > 0) return;
+        openCount -= 1;
+        if (openCount > 0) return;
         const text = answers.filter((answer) => answer !== undefined).join(",");
         send(text === "" ? undefined : `[${text}]`, "answer");
       };
@@ -148,25 +148,25 @@ export class Engine {
   }
 
   #serveOne(value: unknown, delivery: Delivery): void {
-    const incoming = readMessage(value);
-    if (incoming.kind === "request") this.#serveRequest(incoming.message, delivery);
-    else if (incoming.kind === "notification") this.#serveNotification(incoming.message, delivery);
-    else if (incoming.kind === "response") serveResponse(incoming.message, delivery);
-    else if (incoming.kind === "refused") refuse(delivery, incoming.id, incoming);
-    else delivery.send(undefined, "refusal", { error: invalidRequest(incoming.why) });
+    const message = readMessage(value);
+    if (message.kind === "request") this.#serveRequest(message.message, delivery);
+    else if (message.kind === "notification") this.#serveNotification(message.message, delivery);
+    else if (message.kind === "response") serveResponse(message.message, delivery);
+    else if (message.kind === "refused") refuse(delivery, message.id, message);
+    else delivery.send(undefined, "refusal", { error: invalidRequest(message.why) });
   }
 
   #serveNotification(message: NotificationMessage, { caller, send, http }: Delivery) {
     const { method, params } = message;
     const revision = revisionOf(message, caller, http);
     if ("code" in revision) {
-      const what = `notification ${show(method)}, because ${revision.message}`;
-      const unmatched = { error: invalidRequest(what), reason: "unmatched" } as const;
-      return send(undefined, "refusal", http === undefined ? unmatched : { error: revision });
+      const text = `notification ${show(method)}, because ${revision.message}`;
+      const problem = { error: invalidRequest(text), reason: "unmatched" } as const;
+      return send(undefined, "refusal", http === undefined ? problem : { error: revision });
     }
     if (method === "notifications/cancelled" && isRequestId(params?.requestId))
       this.#running.get(keyOf(caller, params.requestId))?.abort();
-    if (caller.era === "legacy") this.service.notified?.(method, caller);
+    if (caller.era === "legacy") this.service.onNotification?.(method, caller);
     send(undefined, "answer");
   }
 
@@ -178,25 +178,29 @@ export class Engine {
       ? invalidRequest(`The id ${show(id)} belongs to a request that is still pending.`)
       : revisionOf(message, caller, http);
     if ("code" in revision) return refuse(delivery, id, revision);
-    const known = this.#methods.get(method);
-    if (known?.isFor(revision, caller) !== true)
+    const entry = this.#methods.get(method);
+    if (entry?.isFor(revision, caller) !== true)
       return send(errorText(id, METHOD_NOT_FOUND), "answer", { error: METHOD_NOT_FOUND });
     const problem = requestProblem(message) ?? this.#callerProblem(message, delivery);
-    if (problem !== undefined) return refuse(delivery, id, problem);
     const { service, load } = this;
+    if (problem !== undefined) {
+      const { code } = "error" in problem ? problem.error : problem;
+      publishCall({ ...message, caller }, service, code);
+      return refuse(delivery, id, problem);
+    }
     const client = clientOf(message, caller, revision);
-    const { handler } = known;
-    const settled = ({ isSubscription }: ClientRequest) => {
+    const { handler } = entry;
+    const onSettled = ({ isSubscription }: ClientRequest) => {
       this.#running.delete(key);
       caller.running -= 1;
       if (!isSubscription) caller.unanswered -= 1;
     };
-    const parts = { service, load, caller, client, revision, send, bytes, handler, settled };
+    const parts = { service, load, caller, client, revision, send, bytes, handler, onSettled };
     const request = new ClientRequest(message, parts);
     this.#running.set(key, request);
     caller.running += 1;
     if (!request.isSubscription) caller.unanswered += 1;
-    if (isSession(revision, caller)) this.#listed.add(caller);
+    if (isSession(revision, caller)) this.#sessionCallers.add(caller);
     request.begin();
   }
 
@@ -206,8 +210,8 @@ export class Engine {
     const { tool, scopeFor } = this.service;
     const scopes = caller.principal?.scopes;
     if (scopes !== undefined) {
-      const reading = READING.test(method) ? "read" : undefined;
-      const effect = method === "tools/call" ? tool(String(params?.name))?.effect : reading;
+      const readEffect = READ_METHODS.test(method) ? "read" : undefined;
+      const effect = method === "tools/call" ? tool(String(params?.name))?.effect : readEffect;
       const scope = effect === undefined ? undefined : scopeFor(effect);
       const error = invalidRequest(`The token lacks the scope ${scope}.`);
       if (scope !== undefined && !scopes.includes(scope)) return { error, reason: "scope", scope };
@@ -216,7 +220,7 @@ export class Engine {
     const isFree =
       caller.unanswered < caller.maxUnanswered &&
       (isStream || this.load.requests.hasRoom(1, caller.owner)) &&
-      this.load.hasRoomForBytes(bytes);
+      this.load.hasRoomForBytes(bytes, caller.owner);
     if (!isFree) return BUSY;
     return this.load.isOverRate(caller.owner) ? RATE : undefined;
   }
@@ -227,16 +231,16 @@ export class Engine {
    * @param error what its requests are answered with. Default: that the server closed. null if the client has gone, so
    *   that there is nobody to answer.
    */
-  async close(caller: Caller, error: RpcError | null = CLOSED): Promise<void> {
+  async close(caller: Caller, error: RpcError | null = SERVER_CLOSED): Promise<void> {
     if (caller.isClosed) return;
     caller.isClosed = true;
-    this.#listed.delete(caller);
-    const running = caller.running === 0 ? [] : [...this.#running.values()];
-    for (const request of running.filter((one) => one.caller === caller)) {
+    this.#sessionCallers.delete(caller);
+    const requests = caller.running === 0 ? [] : [...this.#running.values()];
+    for (const request of requests.filter((request) => request.caller === caller)) {
       if (error !== null && request.isSubscription) this.#subscriptions.end(request);
       request.abort(error ?? undefined);
     }
-    caller.left();
+    caller.clientLeft();
     if (caller.send !== undefined) await this.#subscriptions.leave(caller);
   }
 
@@ -244,7 +248,7 @@ export class Engine {
   async closeAll(): Promise<void> {
     this.#unlisten();
     const callers = new Set([...this.#running.values()].map(({ caller }) => caller));
-    await Promise.all([...callers, ...this.#listed].map((caller) => this.close(caller)));
+    await Promise.all([...callers, ...this.#sessionCallers].map((caller) => this.close(caller)));
   }
 
   #addMethods(): void {
@@ -288,18 +292,16 @@ export class Engine {
     const { identity, icons, instructions } = this.service;
     const revision = agreedRevision(params.protocolVersion);
     // Old versions of Cursor declare booleans.
-    const capabilities = Object.entries(Object(params.capabilities)).filter(([, can]) =>
-      isObject(can),
-    );
-    const declared = Object.fromEntries(capabilities);
-    const { logging: _, ...own } = this.service.capabilities("legacy", declared);
+    const objects = Object.entries(Object(params.capabilities)).filter(([, can]) => isObject(can));
+    const clientCapabilities = Object.fromEntries(objects);
+    const own = { ...this.service.capabilities("legacy", clientCapabilities) };
     if (caller.send === undefined) {
       // Nothing can be sent to the client later.
       if (own.resources !== undefined) Object.assign(own, { resources: {} });
     } else {
       caller.era = "legacy";
       caller.revision = revision;
-      caller.capabilities = declared;
+      caller.capabilities = clientCapabilities;
       const tasks = { cancel: {}, requests: { tools: { call: {} } } };
       Object.assign(own, { logging: {} }, revision.taskParameter && { tasks });
     }
@@ -329,7 +331,7 @@ function refuse(
 
 /** Takes the client's answer to a question. */
 function serveResponse(message: ResponseMessage, { caller, send }: Delivery) {
-  if (caller.answered(message)) return send(undefined, "answer");
-  const what = `a response with id ${show(message.id)}, because no request was sent with it`;
-  send(undefined, "refusal", { error: invalidRequest(what), reason: "unmatched" });
+  if (caller.takeResponse(message)) return send(undefined, "answer");
+  const text = `a response with id ${show(message.id)}, because no request was sent with it`;
+  send(undefined, "refusal", { error: invalidRequest(text), reason: "unmatched" });
 }

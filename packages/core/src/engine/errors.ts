@@ -32,9 +32,9 @@ const MAX_SHOWN_URI = 1_000;
 
 /** -32602 with the URI (MCP, "Resources: error handling"). */
 export function resourceNotFound(uri: string, message?: string): ProtocolError {
-  const shown = clip(uri, MAX_SHOWN_URI);
-  const text = message ?? `Resource not found: ${shown}`;
-  return new ProtocolError(invalidParams(text, { uri: shown }));
+  const shortUri = clip(uri, MAX_SHOWN_URI);
+  const text = message ?? `Resource not found: ${shortUri}`;
+  return new ProtocolError(invalidParams(text, { uri: shortUri }));
 }
 
 /** Refuses any cursor for a list with a single page, which issues none. */
@@ -69,9 +69,9 @@ export function protocolError(error: unknown, where: string, log: Log, uri?: str
     return new ProtocolError(internalError(faultError(where, error, log).message));
   const text = error.hint === undefined ? error.message : `${error.message} ${error.hint}`;
   if (error.kind === "not_found" && uri !== undefined) return resourceNotFound(uri, text);
-  const isOurs = ["unavailable", "timeout", "cancelled"].includes(error.kind);
+  const isServerFault = ["unavailable", "timeout", "cancelled"].includes(error.kind);
   const data = { kind: error.kind, uri: uri === undefined ? uri : clip(uri, MAX_SHOWN_URI) };
-  return new ProtocolError((isOurs ? internalError : invalidParams)(text, data));
+  return new ProtocolError((isServerFault ? internalError : invalidParams)(text, data));
 }
 
 /**
@@ -81,6 +81,6 @@ export function protocolError(error: unknown, where: string, log: Log, uri?: str
  * @param version the current protocol version, if any.
  */
 export function errorText(id: RequestId | undefined, error: RpcError, version = ""): string {
-  const unknown = version >= "2025-11-25" ? undefined : null;
-  return JSON.stringify({ jsonrpc: "2.0", id: id ?? unknown, error });
+  const missingId = version >= "2025-11-25" ? undefined : null;
+  return JSON.stringify({ jsonrpc: "2.0", id: id ?? missingId, error });
 }

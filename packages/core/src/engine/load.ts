@@ -8,16 +8,19 @@ export class Load {
   /** Bytes of the messages that are being read, and of those whose requests are running. */
   readonly bytes: Limit;
   /** Watched resources; each may use a system handle. */
-  readonly watches = new Limit(2_000);
+  readonly watches: Limit;
   /** Open streams of `subscriptions/listen`. */
-  readonly streams = new Limit(2_048);
+  readonly streams: Limit;
+  /** Tasks that have not expired, and the characters of their results. */
+  readonly tasks: Limit;
+  readonly taskCharacters: Limit;
   readonly #isShared: boolean;
   readonly #perMinute: number;
   /** The requests of each caller in the current minute. */
-  readonly #made = new Map<string, number>();
+  readonly #requestsByOwner = new Map<string, number>();
   #minute = 0;
 
-  /** @param isShared whether callers are told apart, so that none may use up what others need. */
+  /** @param isShared whether each caller may use at most half of a limit. Default: callers are not told apart. */
   constructor({
     requests = Number.POSITIVE_INFINITY,
     bytes = Number.POSITIVE_INFINITY,
@@ -27,55 +30,59 @@ export class Load {
     this.#isShared = isShared;
     this.#perMinute = perMinute;
     this.requests = this.limit(requests);
-    this.bytes = new Limit(bytes);
+    this.bytes = this.limit(bytes);
+    this.watches = this.limit(2_000);
+    this.streams = this.limit(2_048);
+    this.tasks = this.limit(2_000);
+    this.taskCharacters = this.limit(64 * 1_048_576);
   }
 
-  /** A further limit, of which a caller may use at most half if callers are told apart. */
-  limit(all: number): Limit {
-    return new Limit(all, this.#isShared ? Math.ceil(all / 2) : all);
+  /** A limit, of which a caller may use at most half if callers are told apart. */
+  limit(total: number): Limit {
+    return new Limit(total, this.#isShared ? Math.ceil(total / 2) : total);
   }
 
   /** Counts a request of a caller. @returns whether it has made more than it may in this minute. */
   isOverRate(owner: string): boolean {
     if (this.#perMinute === Number.POSITIVE_INFINITY) return false;
     const minute = Math.floor(performance.now() / 60_000);
-    if (minute !== this.#minute) this.#made.clear();
+    if (minute !== this.#minute) this.#requestsByOwner.clear();
     this.#minute = minute;
-    const made = (this.#made.get(owner) ?? 0) + 1;
-    this.#made.set(owner, made);
-    return made > this.#perMinute;
+    const count = (this.#requestsByOwner.get(owner) ?? 0) + 1;
+    this.#requestsByOwner.set(owner, count);
+    return count > this.#perMinute;
   }
 
-  /** Whether a message of this size may be kept. @param uncounted how much of it `bytes` does not count yet. */
-  hasRoomForBytes(size: number, uncounted = size): boolean {
-    return size <= LARGE_BYTES || this.bytes.hasRoom(uncounted);
+  /** Whether a caller's message of this size may be kept. @param uncounted the part of it that is not yet in `bytes`. */
+  hasRoomForBytes(size: number, owner: string, uncounted = size): boolean {
+    return size <= LARGE_BYTES || this.bytes.hasRoom(uncounted, owner);
   }
 }
 
 /** A limit on how much of something is used: by all callers together, and by each of them. */
-export class Limit {
-  readonly all: number;
-  readonly each: number;
+class Limit {
+  readonly total: number;
+  readonly perOwner: number;
   used = 0;
   readonly #byOwner = new Map<string, number>();
 
-  constructor(all: number, each = all) {
-    this.all = all;
-    this.each = each;
+  constructor(total: number, perOwner = total) {
+    this.total = total;
+    this.perOwner = perOwner;
   }
 
   usedBy(owner: string): number {
-    return this.each === this.all ? this.used : (this.#byOwner.get(owner) ?? 0);
+    return this.perOwner === this.total ? this.used : (this.#byOwner.get(owner) ?? 0);
   }
 
   hasRoom(amount = 1, owner = ""): boolean {
-    return this.used + amount <= this.all && this.usedBy(owner) + amount <= this.each;
+    return this.used + amount <= this.total && this.usedBy(owner) + amount <= this.perOwner;
   }
 
   /** Counts an amount, even one for which there is no room; negative if it is given back. */
   count(amount: number, owner = ""): void {
     this.used += amount;
-    if (this.each === this.all) return;
+    if (this.perOwner === this.total) return;
     const used = this.usedBy(owner) + amount;
     if (used === 0) this.#byOwner.delete(owner);
     else this.#byOwner.set(owner, used);

@@ -1,4 +1,4 @@
-import { clip, grouped } from "@refmcp/boundary/answer";
+import { clip, grouped, shortened } from "@refmcp/boundary/answer";
 import { invalidParams, invalidRequest, parseError } from "./errors.ts";
 import {
   META,
@@ -14,7 +14,7 @@ import {
  * A parsed JSON value, classified: a valid message, one to answer with an error, or one that must not be answered (a
  * malformed notification or response).
  */
-type Incoming =
+type ReadResult =
   | { readonly kind: "request"; readonly message: RequestMessage }
   | { readonly kind: "notification"; readonly message: NotificationMessage }
   | { readonly kind: "response"; readonly message: ResponseMessage }
@@ -27,30 +27,30 @@ type JsonObject = Record<string, unknown>;
  * Parses a JSON value as a JSON-RPC 2.0 message with MCP's restrictions: ids are strings or integers (never null),
  * `params` is an object. Unknown members are dropped.
  */
-export function readMessage(value: unknown): Incoming {
+export function readMessage(value: unknown): ReadResult {
   if (!isObject(value))
-    return refused(undefined, `A message must be a JSON object, not ${show(value)}.`);
+    return refusal(undefined, `A message must be a JSON object, not ${show(value)}.`);
   const id = isRequestId(value.id) ? value.id : undefined;
   const { jsonrpc, method } = value;
   const isResponse = "result" in value || "error" in value;
   if (isResponse && !("method" in value)) return readResponse(value, id);
-  if (jsonrpc !== "2.0") return refused(id, `"jsonrpc" must be "2.0", not ${show(jsonrpc)}.`);
+  if (jsonrpc !== "2.0") return refusal(id, `"jsonrpc" must be "2.0", not ${show(jsonrpc)}.`);
   if (typeof method !== "string")
-    return refused(id, `"method" must be a string, not ${show(method)}.`);
+    return refusal(id, `"method" must be a string, not ${show(method)}.`);
   if ("id" in value && id === undefined)
-    return refused(id, `"id" must ${AN_ID}, not ${show(value.id)}.`);
+    return refusal(id, `"id" must ${AN_ID}, not ${show(value.id)}.`);
   const params = readParams(value);
   if (id === undefined) {
     if ("code" in params)
       return { kind: "dropped", why: `notification ${show(method)}: ${params.message}` };
     return { kind: "notification", message: { jsonrpc, method, ...params } };
   }
-  if (isResponse) return refused(id, 'A message with "method" cannot have "result" or "error".');
+  if (isResponse) return refusal(id, 'A message with "method" cannot have "result" or "error".');
   if ("code" in params) return { kind: "refused", id, error: params };
   return { kind: "request", message: { jsonrpc, id, method, ...params } };
 }
 
-function readResponse(value: JsonObject, id: RequestId | undefined): Incoming {
+function readResponse(value: JsonObject, id: RequestId | undefined): ReadResult {
   const { jsonrpc, result, error } = value;
   const { code, message, data } = Object(error);
   const isError = Number.isSafeInteger(code) && typeof message === "string" && result === undefined;
@@ -58,18 +58,18 @@ function readResponse(value: JsonObject, id: RequestId | undefined): Incoming {
   if (jsonrpc === "2.0" && id !== undefined && isResult)
     return { kind: "response", message: { jsonrpc, id, result } };
   if (jsonrpc === "2.0" && id !== undefined && isError) {
-    const shown = clip(message, MAX_ERROR_CHARS);
-    return { kind: "response", message: { jsonrpc, id, error: { code, message: shown, data } } };
+    const text = clip(message, MAX_ERROR_CHARS);
+    return { kind: "response", message: { jsonrpc, id, error: { code, message: text, data } } };
   }
-  const what =
+  const rule =
     "it must have an id, and either a result object or an error with a code and a message";
-  return { kind: "dropped", why: `a response, because ${what}` };
+  return { kind: "dropped", why: `a response, because ${rule}` };
 }
 
 function readParams({ params = null }: JsonObject): { params?: Params } | RpcError {
   if (params === null) return {};
   if (!isObject(params)) return invalidRequest(`"params" must be an object, not ${show(params)}.`);
-  dropNulls(params, NESTED);
+  dropNulls(params, MAX_PARAM_DEPTH);
   const { _meta: meta = {} } = params;
   if (!isObject(meta)) return invalidParams(`"params._meta" must be an object, not ${show(meta)}.`);
   const { progressToken: token } = meta;
@@ -79,9 +79,9 @@ function readParams({ params = null }: JsonObject): { params?: Params } | RpcErr
 }
 
 /** How deep the members of `params` that the protocol defines are nested. */
-const NESTED = 4;
+const MAX_PARAM_DEPTH = 4;
 /** Values that belong to tools, prompts and questions, in which null may mean something. */
-const FREE: ReadonlySet<string> = new Set(["arguments", "inputResponses"]);
+const UNCHECKED: ReadonlySet<string> = new Set(["arguments", "inputResponses"]);
 
 /**
  * Removes members that are null, since many JSON libraries write an absent member as null. A version that is null stays:
@@ -91,7 +91,7 @@ function dropNulls(value: JsonObject, depth: number): void {
   for (const key of Object.keys(value)) {
     const member = value[key];
     if (member === null && key !== META.version) delete value[key];
-    else if (depth > 0 && !FREE.has(key) && isObject(member)) dropNulls(member, depth - 1);
+    else if (depth > 0 && !UNCHECKED.has(key) && isObject(member)) dropNulls(member, depth - 1);
   }
 }
 
@@ -121,11 +121,10 @@ export function show(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  const text = JSON.stringify(typeof value === "string" ? clip(value, MAX_SHOWN) : value);
-  return typeof value === "string" && value.length > MAX_SHOWN ? `${text}…` : text;
+  return JSON.stringify(typeof value === "string" ? shortened(value, MAX_SHOWN + 1) : value);
 }
 
-function refused(id: RequestId | undefined, message: string): Incoming {
+function refusal(id: RequestId | undefined, message: string): ReadResult {
   return { kind: "refused", id, error: invalidRequest(message) };
 }
 
@@ -147,7 +146,7 @@ export function asUri(text: string): string {
 export const MAX_VALUES = 100_000;
 
 /** The value of a message, or why it is refused and the id to answer with. */
-type Parsed = { value: unknown } | { error: RpcError; id?: RequestId | undefined };
+type ParseResult = { value: unknown } | { error: RpcError; id?: RequestId | undefined };
 
 /** The id of a message that is too large to be parsed, if it is its first or last member. */
 function idOf(text: string): RequestId | undefined {
@@ -160,7 +159,7 @@ const FIRST_ID = new RegExp(String.raw`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*
 const LAST_ID = new RegExp(String.raw`${ID}\}\s*$`);
 
 /** Parses a message or a batch; its values are counted before any of them is created. */
-export function parseMessage(text: string): Parsed {
+export function parseMessage(text: string): ParseResult {
   if (hasTooManyValues(text))
     return {
       id: idOf(text),

@@ -20,8 +20,8 @@ const text = (max: number): Check => ({
   fits: (value) => typeof value === "string" && value.length <= max,
 });
 const OBJECT: Check = { must: "be an object", fits: isObject };
-const objectOf = (what: string, fits: Check["fits"]): Check => ({
-  must: `be an object whose values are ${what}`,
+const objectOf = (valueText: string, fits: Check["fits"]): Check => ({
+  must: `be an object whose values are ${valueText}`,
   fits: (value) => isObject(value) && Object.values(value).every(fits),
 });
 const BOOLEAN: Check = { must: "be true or false", fits: (value) => typeof value === "boolean" };
@@ -137,12 +137,12 @@ function problemOf(method: string, params: unknown, rows: readonly Parameter[]) 
       value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
     if ((value === undefined && isOptional) || fits(value)) continue;
     const name = path.map((key) => (/^\w+$/.test(key) ? `.${key}` : `["${key}"]`)).join("");
-    const found = value === undefined ? "is missing; it must" : "must";
-    const not =
+    const verb = value === undefined ? "is missing; it must" : "must";
+    const gotText =
       value === undefined || (isObject(value) && must.includes("object"))
         ? ""
         : `, not ${show(value)}`;
-    return invalidParams(`${clip(method, MAX_SHOWN)}: params${name} ${found} ${must}${not}.`);
+    return invalidParams(`${clip(method, MAX_SHOWN)}: params${name} ${verb} ${must}${gotText}.`);
   }
   return undefined;
 }

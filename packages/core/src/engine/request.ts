@@ -18,7 +18,7 @@ import {
   type RpcError,
 } from "./wire.ts";
 
-/** The channel of `node:diagnostics_channel` on which every tool call that is over is published, without its contents. */
+/** The channel of `node:diagnostics_channel` that publishes each finished or refused tool call, without its contents. */
 export const CALLS = "refmcp:call";
 const calls = channel(CALLS);
 
@@ -51,9 +51,9 @@ export interface ServerFacts {
 /** A task that a call became: takes its answer, its questions and its progress. */
 export interface TaskWork {
   readonly send: Send;
-  progressed(message: string): void;
+  reportProgress(message: string): void;
   /** Called when the client has answered all questions. */
-  inputReceived(): void;
+  onInput(): void;
 }
 
 interface RequestParts {
@@ -67,7 +67,7 @@ interface RequestParts {
   readonly load: Load;
   readonly bytes: number;
   /** Called once, before its answer is sent, or when it becomes a task. */
-  readonly settled: (request: ClientRequest) => void;
+  readonly onSettled: (request: ClientRequest) => void;
 }
 
 /** One request of a client, from its check to its one answer. */
@@ -84,11 +84,14 @@ export class ClientRequest {
   isOver = false;
   /** The task that it became, which then takes everything that it sends. */
   task: TaskWork | undefined;
+  /** Whether it becomes a task if it takes long, so that it has the time of one. */
+  expectsTask = false;
+  readonly load: Load;
   readonly #parts: RequestParts;
   #isAborted = false;
   /** Handlers that have not settled; they may outlive the request if they ignore the signal. */
   #handlers = 0;
-  #whenAborted: (() => void)[] | undefined;
+  #whenAborted: Set<() => void> | undefined;
   #progress = Number.NEGATIVE_INFINITY;
   #nextReport = 0;
   /** In milliseconds of `performance.now()`. */
@@ -102,6 +105,7 @@ export class ClientRequest {
     this.client = parts.client;
     this.revision = parts.revision;
     this.send = parts.send;
+    this.load = parts.load;
     this.#parts = parts;
     this.#count(1);
   }
@@ -156,9 +160,9 @@ export class ClientRequest {
   }
 
   /** Answers it with a task, which takes what it sends from now on. It still counts until its work is over. */
-  becomeTask(task: TaskWork, shown: object): void {
-    this.#parts.settled(this);
-    this.send(responseText(this.id, this.#inRevision(shown)), "answer");
+  becomeTask(task: TaskWork, taskResult: object): void {
+    this.#parts.onSettled(this);
+    this.send(responseText(this.id, this.#inRevision(taskResult)), "answer");
     this.task = task;
     this.send = task.send;
   }
@@ -193,45 +197,37 @@ export class ClientRequest {
   #end(json: string | undefined, outcome: "ok" | "tool_error" | "cancelled" | RpcError): void {
     this.isOver = true;
     const error = typeof outcome === "string" ? undefined : outcome;
-    if (calls.hasSubscribers && this.method === "tools/call") {
-      const tool = this.#parts.service.tool(String(this.params.name));
-      calls.publish({
-        principal: this.client.principal?.key ?? "",
-        // A name that no tool has is the client's text.
-        tool: tool?.name ?? null,
-        effect: tool?.effect ?? null,
-        ms: Math.round(performance.now() - this.#began),
-        answer_characters: json?.length ?? 0,
-        outcome: error?.code ?? outcome,
-      });
-    }
-    if (this.task === undefined) this.#parts.settled(this);
+    const ms = performance.now() - this.#began;
+    publishCall(this, this.#parts.service, error?.code ?? outcome, ms, json?.length);
+    if (this.task === undefined) this.#parts.onSettled(this);
     if (this.#handlers === 0) this.#count(-1);
     this.send(json, "answer", error === undefined ? undefined : { error });
   }
 
   #count(change: 1 | -1): void {
     if (this.isSubscription) return;
-    const { load, caller, bytes } = this.#parts;
-    load.requests.count(change, caller.owner);
-    load.bytes.count(change * bytes);
+    const { requests, bytes } = this.load;
+    requests.count(change, this.caller.owner);
+    bytes.count(change * this.#parts.bytes, this.caller.owner);
   }
 
-  /** Called when a handler starts to run for it, and when it has settled. */
-  handlerBegan(): void {
+  /** Called when a handler starts to run for it, and when it has settled. `aborted` is called in between. */
+  handlerBegan(aborted: () => void): void {
     this.#handlers += 1;
+    this.whenAborted(aborted);
   }
 
-  handlerSettled(): void {
+  handlerSettled(aborted: () => void): void {
     this.#handlers -= 1;
+    this.#whenAborted?.delete(aborted);
     if (this.isOver && this.#handlers === 0) this.#count(-1);
   }
 
   /** Calls `listener` when it is aborted; not when it is answered. */
   whenAborted(listener: () => void): void {
-    this.#whenAborted ??= [];
+    this.#whenAborted ??= new Set();
     if (this.#isAborted) listener();
-    else this.#whenAborted.push(listener);
+    else this.#whenAborted.add(listener);
   }
 
   notify(method: string, params: object): void {
@@ -250,7 +246,7 @@ export class ClientRequest {
     this.#progress = progress;
     const share = Number.isFinite(total) ? { progress, total } : { progress };
     if (this.task !== undefined)
-      return this.task.progressed(message ?? Object.values(share).join(" of "));
+      return this.task.reportProgress(message ?? Object.values(share).join(" of "));
     const now = performance.now();
     // The last report is always sent.
     if (now < this.#nextReport && progress !== total) return;
@@ -266,6 +262,22 @@ export class ClientRequest {
       return;
     this.notify("notifications/message", { level, data });
   }
+}
+
+/** Publishes a tool call, for the audit log. */
+export function publishCall(
+  { method, params, caller }: Pick<ClientRequest, "method" | "caller"> & { params?: Params },
+  service: Pick<ServerFacts, "tool">,
+  outcome: unknown,
+  ms = 0,
+  answer_characters = 0,
+): void {
+  if (!calls.hasSubscribers || method !== "tools/call") return;
+  // A name that no tool has is the client's text.
+  const { name = null, effect = null } = service.tool(String(params?.name)) ?? {};
+  const principal = caller.principal?.key ?? "";
+  const call = { principal, tool: name, effect, ms: Math.round(ms), answer_characters, outcome };
+  calls.publish(call);
 }
 
 /** A response as JSON text. `JsonText` is spliced in as structured content. */

@@ -41,13 +41,13 @@ const eraOf = (version: unknown): Era | undefined => REVISIONS.get(String(versio
 /** The newest one with a handshake. */
 const NEWEST = revisionFor("2025-11-25");
 /** For a connection with a handshake before `initialize` has agreed on a revision. */
-const UNDECIDED: Revision = { ...NEWEST, version: "" };
+const BEFORE_INITIALIZE: Revision = { ...NEWEST, version: "" };
 /** What a client without the header is taken for (MCP 2025-06-18, "Protocol Version Header"). */
 const WITHOUT_HEADER = revisionFor("2025-03-26");
 
 /** The revision that `initialize` agrees on: the requested one if supported, otherwise the newest with a handshake. */
-export function agreedRevision(requested: unknown): Revision {
-  const revision = REVISIONS.get(String(requested));
+export function agreedRevision(version: unknown): Revision {
+  const revision = REVISIONS.get(String(version));
   return revision?.era === "legacy" ? revision : NEWEST;
 }
 
@@ -85,7 +85,7 @@ export function revisionOf(message: Message, dialogue: Dialogue, http?: HttpFact
     return isModern(message, http)
       ? modernRevision(message, http)
       : (sessionProblem(dialogue, http) ?? currentRevision(dialogue, http));
-  const { era, revision = UNDECIDED } = dialogue;
+  const { era, revision = BEFORE_INITIALIZE } = dialogue;
   const { method, params } = message;
   const claim = claimOf(message);
   // Repeating the negotiated version is harmless, but a modern request would get a legacy answer.
@@ -96,21 +96,21 @@ export function revisionOf(message: Message, dialogue: Dialogue, http?: HttpFact
         ? invalidRequest(
             `This connection was opened for an earlier protocol version. Omit _meta["${META.version}"], or restart the server for ${claim}.`,
           )
-        : unsupported(claim);
+        : unsupportedVersion(claim);
   if (!("id" in message)) {
     // Only a request can determine the era, so earlier notifications are ignored.
     if (era === undefined) return invalidRequest("no request has opened the connection");
-    return claim === undefined || eraOf(claim) === "modern" ? revision : unsupported(claim);
+    return claim === undefined || eraOf(claim) === "modern" ? revision : unsupportedVersion(claim);
   }
   const isHandshake = method === "initialize" && (claim === undefined || eraOf(claim) === "legacy");
   if (claim !== undefined && !isHandshake) {
-    const claimed = modernRevision(message, undefined);
-    if ("code" in claimed || method === "initialize") return claimed;
+    const claimedRevision = modernRevision(message, undefined);
+    if ("code" in claimedRevision || method === "initialize") return claimedRevision;
     if (method !== "server/discover") dialogue.era = "modern";
-    dialogue.revision = claimed;
-    return claimed;
+    dialogue.revision = claimedRevision;
+    return claimedRevision;
   }
-  if (era === "modern" && isHandshake) return unsupported(params?.protocolVersion);
+  if (era === "modern" && isHandshake) return unsupportedVersion(params?.protocolVersion);
   const isProbing = dialogue.revision !== undefined;
   if (
     era === "modern" ||
@@ -122,7 +122,7 @@ export function revisionOf(message: Message, dialogue: Dialogue, http?: HttpFact
     );
   dialogue.era = "legacy";
   dialogue.revision = undefined;
-  return UNDECIDED;
+  return BEFORE_INITIALIZE;
 }
 
 /** Methods that only the modern era has; without a version, they are a modern client's mistake. */
@@ -155,12 +155,8 @@ function modernRevision(message: Message, http?: HttpFacts): Revision | RpcError
   const version = claim ?? header;
   const revision = REVISIONS.get(String(version));
   if (http !== undefined && header !== version && (isRequest || header !== undefined))
-    return headerMismatch(
-      "MCP-Protocol-Version",
-      header,
-      `the body names protocol version ${show(version)}`,
-    );
-  if (revision?.era !== "modern") return unsupported(version);
+    return headerMismatch("MCP-Protocol-Version", header, `the body names ${show(version)}`);
+  if (revision?.era !== "modern") return unsupportedVersion(version);
   return (http === undefined ? undefined : headerProblem(message, http)) ?? revision;
 }
 
@@ -179,12 +175,12 @@ function headerProblem(message: Message, http: HttpFacts): RpcError | undefined 
   const parameter = nameOf(method);
   if (parameter === undefined || !("id" in message)) return undefined;
   const value = params?.[parameter];
-  if (typeof value !== "string" || decoded(http.name) === value) return undefined;
+  if (typeof value !== "string" || decodeHeader(http.name) === value) return undefined;
   return headerMismatch("Mcp-Name", http.name, `the body has params.${parameter} = ${show(value)}`);
 }
 
 /** Decodes a header's value, which is written as `=?base64?…?=` if it has non-ASCII characters. */
-function decoded(value = ""): string | undefined {
+function decodeHeader(value = ""): string | undefined {
   const base64 = /^=\?base64\?(.*)\?=$/s.exec(value)?.[1];
   if (base64 === undefined) return value;
   const bytes = Buffer.from(base64, "base64");
@@ -200,8 +196,8 @@ function decoded(value = ""): string | undefined {
  */
 export function sessionProblem({ revision }: Dialogue, { version }: HttpFacts) {
   if (version === undefined || eraOf(version) === "legacy") return undefined;
-  const known = revision?.version ?? LEGACY_VERSIONS.join(", ");
-  return invalidRequest(`The MCP-Protocol-Version header is ${show(version)}, expected ${known}.`);
+  const valid = revision?.version ?? LEGACY_VERSIONS.join(", ");
+  return invalidRequest(`The MCP-Protocol-Version header is ${show(version)}, expected ${valid}.`);
 }
 
 /** The revision of a session, or that of a client without one, which its header names. */
@@ -210,14 +206,11 @@ function currentRevision({ revision }: Dialogue, { version }: HttpFacts): Revisi
 }
 
 /** -32022 (MCP 2026-07-28, "Unsupported protocol version"). */
-function unsupported(requested: unknown): RpcError {
-  const message = `Protocol version ${show(requested)} is not supported; supported: ${MODERN_VERSIONS.join(", ")}.`;
-  const named = typeof requested === "string" ? { requested: clip(requested, MAX_SHOWN) } : {};
-  return {
-    code: CODES.unsupportedVersion,
-    message,
-    data: { supported: MODERN_VERSIONS, ...named },
-  };
+function unsupportedVersion(version: unknown): RpcError {
+  const message = `Protocol version ${show(version)} is not supported; supported: ${MODERN_VERSIONS.join(", ")}.`;
+  const versionData = typeof version === "string" ? { requested: clip(version, MAX_SHOWN) } : {};
+  const data = { supported: MODERN_VERSIONS, ...versionData };
+  return { code: CODES.unsupportedVersion, message, data };
 }
 
 /** The version that a message claims in its `_meta`, as modern messages do. */

@@ -7,7 +7,7 @@ import type { Tasks } from "./tasks.ts";
 import type { ClientCapabilities, Era, ServerCapabilities } from "./wire.ts";
 
 export interface Listener {
-  changed(uri: string): void;
+  resourceChanged(uri: string): void;
   resourcesChanged(): void;
 }
 
@@ -16,19 +16,19 @@ export interface Service extends ServerFacts {
   /** What it is for, in one sentence. */
   readonly description: string;
   readonly instructions: string;
-  /** @param declared the client's capabilities, if known. */
-  capabilities(era: Era, declared?: ClientCapabilities): ServerCapabilities;
+  /** @param clientCapabilities the client's capabilities, if known. */
+  capabilities(era: Era, clientCapabilities?: ClientCapabilities): ServerCapabilities;
   /** The methods of all revisions: tools, resources, prompts, completion. */
   readonly methods: ReadonlyMap<string, Handler>;
   /** Checks that calls can be served now. @throws the reason why not. */
   ready(signal: AbortSignal): Promise<void>;
   /** Starts watching a resource for a request; undefined if it cannot be watched. */
-  watch(uri: string, changed: () => void, request: ClientRequest): Awaitable<Unwatch | undefined>;
+  watch(uri: string, onChange: () => void, request: ClientRequest): Awaitable<Unwatch | undefined>;
   /** Adds a listener; returns the function that removes it. */
   listen(listener: Listener): () => void;
   /** The OAuth scope for calling tools with this effect: `git:read`. */
   scopeFor(effect: Effect): string;
   readonly tasks: Tasks;
   /** Handles a client's notification after a handshake: `notifications/initialized`, `…/roots/list_changed`. */
-  notified?(method: string, client: Client): void;
+  onNotification?(method: string, client: Client): void;
 }

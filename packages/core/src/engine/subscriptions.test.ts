@@ -11,9 +11,11 @@ import { Subscriptions } from "./subscriptions.ts";
 const log = createLog("test", "error", () => undefined);
 const revision = REVISIONS.get("2025-11-25");
 if (revision === undefined) throw new Error("2025-11-25");
-const watching = (watch: Service["watch"]) =>
-  new Subscriptions({ ...createService(), watch, log }, new Load());
-const [one, another] = [1, 2].map(() => new Caller({ send: () => undefined }));
+const watching = (watch: Service["watch"], load = new Load()) =>
+  new Subscriptions({ ...createService(), watch, log }, load);
+const [one, another] = ["one", "another"].map(
+  (owner) => new Caller({ send: () => undefined, principal: { key: owner, owner } }),
+);
 if (one === undefined || another === undefined) throw new Error("two");
 const requestOf = (caller: Caller) =>
   new ClientRequest(
@@ -27,7 +29,7 @@ const requestOf = (caller: Caller) =>
       service: createService(),
       load: new Load(),
       bytes: 0,
-      settled: () => undefined,
+      onSettled: () => undefined,
     },
   );
 
@@ -48,24 +50,39 @@ describe("subscriptions", () => {
     expect(events).toEqual(["start a:1", "stop a:1"]);
   });
 
-  it("are limited, and one that ends frees a slot", async () => {
-    let watched = 0;
-    const start = () => {
-      watched += 1;
-      return () => undefined;
-    };
-    const subscriptions = watching(start);
-    const subscribe = (index: number) => subscriptions.subscribe(`a:${index}`, requestOf(one));
-    for (let index = 0; index < 2_000; index++) await subscribe(index);
-    await expect(subscribe(2_000)).rejects.toMatchObject({
+  it("are limited, leave others their half where callers are told apart, and free a slot", async () => {
+    const subscriptions = watching(() => () => undefined, new Load({ isShared: true }));
+    const subscribe = (index: number, caller: Caller) =>
+      subscriptions.subscribe(`a:${index}`, requestOf(caller));
+    for (let index = 0; index < 1_000; index++) await subscribe(index, one);
+    await expect(subscribe(1_000, one)).rejects.toMatchObject({
       kind: "too_large",
       hint: expect.stringContaining("Unsubscribe"),
     });
-    await subscribe(1_999);
-    expect(watched).toBe(2_000);
+    await subscribe(1_000, another);
     await subscriptions.unsubscribe("a:0", one);
-    await subscribe(2_000);
-    expect(watched).toBe(2_001);
+    await subscribe(1_001, one);
+  });
+
+  it("are started again for the others if the request of the first is cancelled", async () => {
+    const requests: ClientRequest[] = [];
+    const subscriptions = watching((_uri, _changed, request) => {
+      requests.push(request);
+      return new Promise((resolve, reject) => {
+        request.whenAborted(() => reject(new Error("cancelled")));
+        if (requests.length === 2) resolve(() => undefined);
+      });
+    });
+    const first = requestOf(one);
+    const cancelled = subscriptions.subscribe("a:1", first);
+    const second = requestOf(another);
+    const others = [second, requestOf(another)].map((request) =>
+      subscriptions.subscribe("a:1", request),
+    );
+    first.abort();
+    await expect(cancelled).rejects.toThrow("cancelled");
+    await Promise.all(others);
+    expect(requests).toEqual([first, second]);
   });
 
   it("release what fails to start", async () => {

@@ -1,4 +1,4 @@
-import { ToolError } from "@refmcp/boundary/answer";
+import { reasonOf, ToolError } from "@refmcp/boundary/answer";
 import type { Unwatch } from "../define/resource.ts";
 import { type Caller, notificationText } from "./caller.ts";
 import { internalError, ProtocolError } from "./errors.ts";
@@ -12,16 +12,18 @@ import { META } from "./wire.ts";
 type Subscriber = ClientRequest | Caller;
 
 interface Watch {
-  /** With what notifies each of them. */
+  /** The request that it started for. */
+  readonly request: ClientRequest;
+  /** Each subscriber with its callback. */
   readonly subscribers: Map<Subscriber, () => void>;
   /** Resolves when watching has started, with the function that stops it. */
-  readonly started: Promise<Unwatch | undefined>;
+  readonly whenStarted: Promise<Unwatch | undefined>;
 }
 
 /** An open stream: what it was granted (undefined before, when nothing else is sent), and the resources that it watches. */
 interface Stream {
-  granted: { resourceSubscriptions?: string[]; resourcesListChanged?: true } | undefined;
-  readonly watched: string[];
+  grants: { resourceSubscriptions?: string[]; resourcesListChanged?: true } | undefined;
+  readonly watchedUris: string[];
 }
 
 const UPDATED = "notifications/resources/updated";
@@ -49,24 +51,26 @@ export class Subscriptions {
   }
 
   /** @throws what starting the watch throws; then nothing is subscribed. */
-  async #watch(uri: string, subscriber: Subscriber, request: ClientRequest, updated: () => void) {
+  async #watch(uri: string, subscriber: Subscriber, request: ClientRequest, onUpdate: () => void) {
     const { watches } = this.#load;
     let watch = this.#watches.get(uri);
     if (watch === undefined) {
-      if (!watches.take())
-        throw new ToolError("too_large", `At most ${watches.all} resources can be watched.`, {
+      if (!watches.take(request.caller.owner))
+        throw new ToolError("too_large", `At most ${watches.perOwner} resources can be watched.`, {
           hint: "Unsubscribe from some, or subscribe to a resource that covers several.",
         });
-      const started = this.#service.watch(uri, () => this.changed(uri), request);
-      watch = { subscribers: new Map(), started: Promise.resolve(started) };
+      const whenStarted = this.#service.watch(uri, () => this.resourceChanged(uri), request);
+      watch = { request, subscribers: new Map(), whenStarted: Promise.resolve(whenStarted) };
       this.#watches.set(uri, watch);
     }
-    watch.subscribers.set(subscriber, updated);
+    watch.subscribers.set(subscriber, onUpdate);
     try {
-      await watch.started;
+      await watch.whenStarted;
     } catch (error) {
       this.#forget(uri, watch);
-      throw error;
+      if (watch.request === request || !watch.subscribers.has(subscriber)) throw error;
+      // It may have failed only for the request that it started for, which was cancelled or timed out.
+      await this.#watch(uri, subscriber, request, onUpdate);
     }
   }
 
@@ -75,7 +79,7 @@ export class Subscriptions {
     if (watch?.subscribers.delete(subscriber) !== true || watch.subscribers.size > 0) return;
     this.#forget(uri, watch);
     try {
-      const unwatch = await watch.started;
+      const unwatch = await watch.whenStarted;
       await unwatch?.();
     } catch (error) {
       this.#service.log.warning(`Could not stop watching ${uri}: ${String(error)}`);
@@ -85,7 +89,7 @@ export class Subscriptions {
   #forget(uri: string, watch: Watch): void {
     if (this.#watches.get(uri) !== watch) return;
     this.#watches.delete(uri);
-    this.#load.watches.count(-1);
+    this.#load.watches.count(-1, watch.request.caller.owner);
   }
 
   /** Unsubscribes a caller from all resources. */
@@ -94,14 +98,14 @@ export class Subscriptions {
   }
 
   /** Notifies the subscribers of a resource. @param uri may be one that RFC 3986 does not allow. */
-  changed(uri: string): void {
-    for (const updated of this.#watches.get(asUri(uri))?.subscribers.values() ?? []) updated();
+  resourceChanged(uri: string): void {
+    for (const onUpdate of this.#watches.get(asUri(uri))?.subscribers.values() ?? []) onUpdate();
   }
 
   /** Notifies the streams that subscribed to the list of resources. */
   resourcesChanged(): void {
-    for (const [request, { granted }] of this.#streams)
-      if (granted?.resourcesListChanged === true)
+    for (const [request, { grants }] of this.#streams)
+      if (grants?.resourcesListChanged === true)
         notify(request, "notifications/resources/list_changed", {});
   }
 
@@ -112,39 +116,39 @@ export class Subscriptions {
    * @throws ProtocolError -32603 if too many are open.
    */
   async open(request: ClientRequest): Promise<never> {
-    if (!this.#load.streams.take())
+    if (!this.#load.streams.take(request.caller.owner))
       throw new ProtocolError(internalError("Subscription limit reached"));
     const { resourceSubscriptions = [], resourcesListChanged } = Object(
       request.params.notifications,
     );
-    const stream: Stream = { granted: undefined, watched: [] };
+    const stream: Stream = { grants: undefined, watchedUris: [] };
     this.#streams.set(request, stream);
     request.whenAborted(() => this.#close(request, stream));
     const can = this.#service.capabilities("modern").resources;
-    const failed: string[] = [];
+    const failures: string[] = [];
     const uris: string[] = can?.subscribe === true ? resourceSubscriptions.map(asUri) : [];
     for (const uri of new Set(uris)) {
-      const updated = () => stream.granted !== undefined && notify(request, UPDATED, { uri });
+      const onUpdate = () => stream.grants !== undefined && notify(request, UPDATED, { uri });
       try {
-        await this.#watch(uri, request, request, updated);
-        stream.watched.push(uri);
+        await this.#watch(uri, request, request, onUpdate);
+        stream.watchedUris.push(uri);
       } catch (error) {
-        failed.push(`${uri}: ${error instanceof Error ? error.message : String(error)}`);
+        failures.push(`${uri}: ${reasonOf(error)}`);
       }
       if (request.isOver) break;
     }
-    const more = failed.length > 1 ? ` (and ${failed.length - 1} more)` : "";
-    if (failed.length > 0) this.#service.log.warning(`Cannot watch ${failed[0]}${more}`);
-    const granted: NonNullable<Stream["granted"]> = {};
-    if (stream.watched.length > 0) granted.resourceSubscriptions = [...stream.watched];
+    const suffix = failures.length > 1 ? ` (and ${failures.length - 1} more)` : "";
+    if (failures.length > 0) this.#service.log.warning(`Cannot watch ${failures[0]}${suffix}`);
+    const grants: NonNullable<Stream["grants"]> = {};
+    if (stream.watchedUris.length > 0) grants.resourceSubscriptions = [...stream.watchedUris];
     if (resourcesListChanged === true && can?.listChanged === true)
-      granted.resourcesListChanged = true;
-    notify(request, "notifications/subscriptions/acknowledged", { notifications: granted });
-    stream.granted = granted;
+      grants.resourcesListChanged = true;
+    notify(request, "notifications/subscriptions/acknowledged", { notifications: grants });
+    stream.grants = grants;
     // It may stay open for days.
     request.params = {};
     if (request.isOver) this.#close(request, stream);
-    else if (Object.keys(granted).length === 0) this.end(request);
+    else if (Object.keys(grants).length === 0) this.end(request);
     return new Promise(() => undefined);
   }
 
@@ -161,9 +165,9 @@ export class Subscriptions {
     request.answer({ _meta: { [META.subscriptionId]: request.id } });
   }
 
-  #close(request: ClientRequest, { watched }: Stream): void {
-    if (this.#streams.delete(request)) this.#load.streams.count(-1);
-    for (const uri of watched.splice(0)) void this.unsubscribe(uri, request);
+  #close(request: ClientRequest, { watchedUris }: Stream): void {
+    if (this.#streams.delete(request)) this.#load.streams.count(-1, request.caller.owner);
+    for (const uri of watchedUris.splice(0)) void this.unsubscribe(uri, request);
   }
 }
 

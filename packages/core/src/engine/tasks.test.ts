@@ -1,4 +1,3 @@
-import { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { type Fields, initialize, notification, request } from "../../test/fixtures/messages.ts";
@@ -10,7 +9,8 @@ import { toolFor } from "../define/tool.ts";
 import { prepare } from "../run/prepare.ts";
 import { Caller, type Send } from "./caller.ts";
 import { Engine } from "./engine.ts";
-import { internalError, ProtocolError } from "./errors.ts";
+import { Load } from "./load.ts";
+import { REVISIONS } from "./revision.ts";
 import type { Service } from "./service.ts";
 import { TASKS_EXTENSION } from "./tasks.ts";
 import { META } from "./wire.ts";
@@ -42,7 +42,6 @@ const tool = toolFor<Bench>();
 const nothing = z.strictObject({});
 const NAME = z.object({ name: z.string() });
 const tools = [
-  tool({ name: "task_quick", ...TOOL, input: nothing, run: () => "at once" }),
   tool({
     name: "task_wait",
     ...TOOL,
@@ -52,6 +51,16 @@ const tools = [
       call.progress(1, 2, note);
       await bench.wait();
       return `waited: ${note}`;
+    },
+  }),
+  tool({
+    name: "task_left",
+    ...TOOL,
+    input: nothing,
+    async run(_, bench, call) {
+      const { leftMs } = call;
+      await bench.wait();
+      return String(leftMs > 50_000);
     },
   }),
   tool({
@@ -86,24 +95,6 @@ const tools = [
       const { name } = await call.ask("Who?", NAME, "who");
       await bench.wait();
       return `for ${name}`;
-    },
-  }),
-  tool({
-    name: "task_fail",
-    ...TOOL,
-    input: nothing,
-    async run(_, bench) {
-      await bench.wait();
-      throw new ToolError("invalid", "It cannot be done.");
-    },
-  }),
-  tool({
-    name: "task_break",
-    ...TOOL,
-    input: nothing,
-    async run(_, bench) {
-      await bench.wait();
-      throw new ProtocolError(internalError("It broke."));
     },
   }),
   tool({
@@ -244,20 +235,9 @@ describe("tasks of 2026-07-28", () => {
     expect(bench.runs).toBe(3);
   });
 
-  it("a user who declines loses nothing, and a question before it is asked without a task", async () => {
+  it("a question before it is asked without a task", async () => {
     await start();
     const wire = connect();
-    const taskId = await begin(wire, "task_remove");
-    await bench.release();
-    const { inputRequests } = await until(wire, taskId, "input_required");
-    const [key = ""] = Object.keys(Object(inputRequests));
-    await ask(
-      wire,
-      modern("tasks/update", { taskId, inputResponses: { [key]: { action: "decline" } } }),
-    );
-    await bench.release();
-    expect((await until(wire, taskId, "completed")).result).toMatchObject({ isError: true });
-
     const asked = await ask(wire, callOf("task_ask_first"));
     expect(asked.result).toMatchObject({ resultType: "input_required" });
     expect(asked.result).not.toHaveProperty("taskId");
@@ -310,6 +290,33 @@ describe("tasks of 2026-07-28", () => {
     expect(await until(wire, running, "failed")).toMatchObject({
       error: { message: "The server closed before this task was finished." },
     });
+  });
+
+  it("has its own time limit from the start of a call that may become one", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_left");
+    await bench.release();
+    const { result } = await until(wire, taskId, "completed");
+    expect(result).toMatchObject({ content: [{ text: "true" }] });
+  });
+
+  it("is refused to a caller that has half of all, where callers are told apart, and not to others", async () => {
+    await start();
+    const engine = new Engine(service, new Load({ isShared: true }));
+    const beginAs = (owner: string) =>
+      new Promise<Reply>((resolve) => {
+        const send: Send = (json) => resolve(JSON.parse(json ?? "{}"));
+        const caller = new Caller({ principal: { key: owner, owner }, send });
+        caller.era = "legacy";
+        caller.revision = REVISIONS.get("2025-11-25");
+        const params = { name: "task_wait", arguments: {}, task: {} };
+        engine.serve(request(nextId++, "tools/call", params), caller, send);
+      });
+    for (let task = 0; task < 1_000; task++)
+      expect((await beginAs("eve")).result).toHaveProperty("task");
+    expect((await beginAs("eve")).error?.message).toContain("Too many tasks");
+    expect((await beginAs("bob")).result).toHaveProperty("task");
   });
 
   it("belongs to its caller: others do not find it, nor tokens without the scope of its tool", async () => {
@@ -383,41 +390,6 @@ describe("tasks of 2025-11-25", () => {
     name,
     arguments: {},
     ...more,
-  });
-
-  it("a call with the parameter is answered with a task, and its result waits for the end", async () => {
-    await start();
-    const { wire, capabilities } = await connectLegacy();
-    expect(capabilities.tasks).toEqual({ cancel: {}, requests: { tools: { call: {} } } });
-    const { result } = await ask(wire, "tools/call", callOf("task_wait"));
-    const task: Fields = Object(result?.task);
-    expect(task).toEqual({
-      taskId: expect.any(String),
-      status: "working",
-      createdAt: expect.any(String),
-      lastUpdatedAt: expect.any(String),
-      ttl: 4_500_000,
-      pollInterval: 1_000,
-    });
-    const { taskId } = task;
-    wire.send(request("result", "tasks/result", { taskId }));
-    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({
-      taskId,
-      status: "working",
-    });
-    await bench.release();
-    const done = await wire.next();
-    expect(done).toMatchObject({
-      id: "result",
-      result: {
-        content: [{ text: "waited: half" }],
-        _meta: { [META.relatedTask]: { taskId } },
-      },
-    });
-    expect((await ask(wire, "tasks/get", { taskId })).result).toMatchObject({
-      status: "completed",
-    });
-    expect((await ask(wire, "tasks/cancel", { taskId })).error).toMatchObject({ code: -32_602 });
   });
 
   it("asks its questions, each with the id of the task, and its result waits for the answer", async () => {

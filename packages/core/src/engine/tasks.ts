@@ -1,7 +1,6 @@
 import { crypto } from "@refmcp/boundary/crypto";
 import type { Client, Send } from "./caller.ts";
 import { internalError, invalidParams, ProtocolError } from "./errors.ts";
-import { Limit } from "./load.ts";
 import { show } from "./message.ts";
 import type { ClientRequest, Handler, TaskWork } from "./request.ts";
 import { CODES, type Era, META, type RpcError } from "./wire.ts";
@@ -9,9 +8,6 @@ import { CODES, type Era, META, type RpcError } from "./wire.ts";
 /** Tasks of 2026-07-28 (SEP-2663). Those of 2025-11-25 are a part of that revision. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
-/** How many tasks, and characters of results, a process keeps. */
-const MAX_TASKS = 2_000;
-const MAX_CHARACTERS = 64 * 1_048_576;
 /** How long a finished task is kept, in milliseconds. */
 const KEEP_MS = 15 * 60_000;
 /** How often clients should ask for a task's state, and the time between two reports of its progress. */
@@ -34,26 +30,26 @@ class Task implements TaskWork {
   readonly scope: string;
   state: TaskState = { status: "working" };
   #finish: (() => void) | undefined;
-  /** Of its result. */
+  /** The length of its result. */
   characters = 0;
   /** Resolves when it is finished. */
-  readonly finished = new Promise<void>((resolve) => {
+  readonly whenFinished = new Promise<void>((resolve) => {
     this.#finish = resolve;
   });
-  readonly #request: ClientRequest;
+  readonly request: ClientRequest;
   readonly #createdAt = Date.now();
   #updatedAt = this.#createdAt;
   #ttlMs: number;
   #rounds = 0;
   /** The open questions: the keys that the client sees, each once in a task's life, and those of the call. */
-  readonly #open = new Map<string, string>();
+  readonly #openQuestions = new Map<string, string>();
   #answers: Record<string, unknown> = {};
   #requestState: unknown;
-  #late: NodeJS.Timeout | undefined;
+  #answerTimer: NodeJS.Timeout | undefined;
 
   constructor(request: ClientRequest, scope: string, limitMs: number) {
     this.scope = scope;
-    this.#request = request;
+    this.request = request;
     this.#ttlMs = limitMs + KEEP_MS;
   }
 
@@ -64,7 +60,7 @@ class Task implements TaskWork {
   /** Whether it exists for a client: it is the caller's own, whose token has the scope of its tool. */
   isFor({ principal }: Client): boolean {
     return (
-      this.#request.client.principal?.key === principal?.key &&
+      this.request.client.principal?.key === principal?.key &&
       principal?.scopes?.includes(this.scope) !== false
     );
   }
@@ -76,7 +72,7 @@ class Task implements TaskWork {
     const { result, error }: Pick<TaskState, "result" | "error"> = JSON.parse(json);
     if (result?.resultType === "input_required") return this.#inputRequired(result);
     // It may be large, and the task is kept for a while.
-    this.#request.params = {};
+    this.request.params = {};
     this.characters = json.length;
     if (error !== undefined)
       this.#change({ status: "failed", error, statusMessage: error.message });
@@ -91,16 +87,16 @@ class Task implements TaskWork {
     const _meta = { ...question.params?._meta, [META.relatedTask]: { taskId: this.id } };
     this.#change({ status: "input_required" });
     const params = { ...question.params, _meta };
-    this.#request.caller.send?.(JSON.stringify({ ...question, params }), "question");
+    this.request.caller.send?.(JSON.stringify({ ...question, params }), "question");
   }
 
-  progressed(message: string): void {
+  reportProgress(message: string): void {
     if (Date.now() - this.#updatedAt >= POLL_MS) this.#change({ statusMessage: message });
   }
 
   /** Ends its call: with an error, or as cancelled. */
   end(error?: RpcError): void {
-    if (!this.#request.isOver) this.#request.abort(error);
+    if (!this.request.isOver) this.request.abort(error);
     else this.send(JSON.stringify({ error }), "answer");
   }
 
@@ -109,36 +105,36 @@ class Task implements TaskWork {
     this.#rounds += 1;
     this.#answers = {};
     this.#requestState = requestState;
-    const shown: Record<string, object> = {};
+    const questionsByClientKey: Record<string, object> = {};
     for (const [key, question] of Object.entries<object>(Object(inputRequests))) {
-      shown[`${this.#rounds}-${key}`] = question;
-      this.#open.set(`${this.#rounds}-${key}`, key);
+      questionsByClientKey[`${this.#rounds}-${key}`] = question;
+      this.#openQuestions.set(`${this.#rounds}-${key}`, key);
     }
-    this.#change({ status: "input_required", inputRequests: shown });
-    const late = internalError(`The client did not answer within ${ANSWER_MS / 60_000} minutes.`);
-    this.#late = setTimeout(() => this.end(late), ANSWER_MS);
+    this.#change({ status: "input_required", inputRequests: questionsByClientKey });
+    const error = internalError(`The client did not answer within ${ANSWER_MS / 60_000} minutes.`);
+    this.#answerTimer = setTimeout(() => this.end(error), ANSWER_MS);
   }
 
   /** Takes the client's answers (`tasks/update`). With the last one, the call runs again. */
   update(responses: Readonly<Record<string, unknown>>): void {
-    const answered = Object.entries(responses).filter(([seen]) => this.#open.has(seen));
-    if (answered.length === 0 || this.isFinished) return;
-    for (const [seen, answer] of answered) {
-      this.#answers[this.#open.get(seen) ?? ""] = answer;
-      this.#open.delete(seen);
+    const answers = Object.entries(responses).filter(([key]) => this.#openQuestions.has(key));
+    if (answers.length === 0 || this.isFinished) return;
+    for (const [clientKey, answer] of answers) {
+      this.#answers[this.#openQuestions.get(clientKey) ?? ""] = answer;
+      this.#openQuestions.delete(clientKey);
     }
-    if (this.#open.size > 0) {
-      const asked = Object.entries(this.state.inputRequests ?? {});
-      const open = asked.filter(([seen]) => this.#open.has(seen));
-      this.#change({ inputRequests: Object.fromEntries(open) });
+    if (this.#openQuestions.size > 0) {
+      const questions = Object.entries(this.state.inputRequests ?? {});
+      const openQuestions = questions.filter(([clientKey]) => this.#openQuestions.has(clientKey));
+      this.#change({ inputRequests: Object.fromEntries(openQuestions) });
       return;
     }
-    this.inputReceived();
-    this.#request.repeat({ inputResponses: this.#answers, requestState: this.#requestState });
+    this.onInput();
+    this.request.repeat({ inputResponses: this.#answers, requestState: this.#requestState });
   }
 
-  inputReceived(): void {
-    clearTimeout(this.#late);
+  onInput(): void {
+    clearTimeout(this.#answerTimer);
     this.#change({ status: "working", inputRequests: undefined });
   }
 
@@ -147,7 +143,7 @@ class Task implements TaskWork {
     this.state = { ...this.state, ...change };
     this.#updatedAt = Date.now();
     if (!this.isFinished) return;
-    clearTimeout(this.#late);
+    clearTimeout(this.#answerTimer);
     this.state = { ...this.state, inputRequests: undefined };
     // From here on, the time to live is that of the result.
     this.#ttlMs = this.#updatedAt - this.#createdAt + KEEP_MS;
@@ -155,7 +151,7 @@ class Task implements TaskWork {
   }
 
   /** As clients see it; with its outcome in 2026-07-28. */
-  shown(era: Era, outcome = {}): object {
+  describe(era: Era, outcome = {}): object {
     const [ttl, poll] = era === "legacy" ? ["ttl", "pollInterval"] : ["ttlMs", "pollIntervalMs"];
     const { status, statusMessage } = this.state;
     const createdAt = new Date(this.#createdAt).toISOString();
@@ -169,7 +165,6 @@ class Task implements TaskWork {
 export class Tasks {
   readonly #options: { readonly afterMs: number; readonly limitMs: number };
   readonly #tasks = new Map<string, Task>();
-  readonly #characters = new Limit(MAX_CHARACTERS);
 
   /** After how many milliseconds a call becomes a task, and how long that may run. */
   constructor(options: { readonly afterMs: number; readonly limitMs: number }) {
@@ -195,42 +190,53 @@ export class Tasks {
       if (this.#begin(request, scope)) return call();
       throw new ProtocolError(internalError("Too many tasks. Make the call without a task."));
     }
+    request.expectsTask = true;
     const timer = setTimeout(() => {
-      if (!request.isOver) this.#begin(request, scope);
+      if (!request.isOver) request.expectsTask = this.#begin(request, scope);
     }, this.#options.afterMs);
     return call().finally(() => clearTimeout(timer));
   }
 
   /** Makes a call a task. @returns whether it was possible. */
   #begin(request: ClientRequest, scope: string): boolean {
-    if (this.#tasks.size >= MAX_TASKS) return false;
+    if (!request.load.tasks.take(request.caller.owner)) return false;
     const { era } = request.revision;
     const task = new Task(request, scope, this.#options.limitMs);
     this.#tasks.set(task.id, task);
-    void task.finished.then(() => this.#keep(task));
-    const shown = task.shown(era);
-    request.becomeTask(task, era === "legacy" ? { task: shown } : { ...shown, resultType: "task" });
+    void task.whenFinished.then(() => this.#keep(task));
+    const state = task.describe(era);
+    request.becomeTask(task, era === "legacy" ? { task: state } : { ...state, resultType: "task" });
     return true;
   }
 
-  /** Keeps a result for a while; drops the oldest ones while all together are too large. */
-  #keep({ id: newest, characters }: Task): void {
-    this.#characters.count(characters);
-    for (const [id, task] of this.#tasks)
-      if (!this.#characters.hasRoom(0) && id !== newest && task.isFinished) this.#forget(id);
+  /**
+   * Keeps a result for a while. While all together are too large, drops the oldest ones: of the caller if it has more
+   * than its share, otherwise of anyone.
+   */
+  #keep(newest: Task): void {
+    const { load, caller } = newest.request;
+    const { taskCharacters: limit } = load;
+    limit.count(newest.characters, caller.owner);
+    const isOwn = limit.usedBy(caller.owner) > limit.perOwner;
+    for (const task of this.#tasks.values()) {
+      if (limit.hasRoom(0, caller.owner)) break;
+      const isCandidate = !isOwn || task.request.caller.owner === caller.owner;
+      if (isCandidate && task !== newest && task.isFinished) this.#forget(task);
+    }
     setTimeout(() => this.#forget(newest), KEEP_MS).unref();
   }
 
-  #forget(id: string): void {
-    const task = this.#tasks.get(id);
-    if (this.#tasks.delete(id)) this.#characters.count(-(task?.characters ?? 0));
+  #forget({ id, request: { load, caller }, characters }: Task): void {
+    if (!this.#tasks.delete(id)) return;
+    load.tasks.count(-1, caller.owner);
+    load.taskCharacters.count(-characters, caller.owner);
   }
 
   /** `tasks/get`, in both eras. */
   readonly get: Handler = (request) => {
     const task = this.#find(request);
     const { era } = request.revision;
-    return task.shown(era, era === "modern" ? task.state : {});
+    return task.describe(era, era === "modern" ? task.state : {});
   };
 
   /** `tasks/update`, of 2026-07-28. */
@@ -247,13 +253,13 @@ export class Tasks {
     if (isLegacy && task.isFinished)
       throw new ProtocolError(invalidParams(`The task is already ${status}.`));
     task.end();
-    return isLegacy ? task.shown("legacy") : {};
+    return isLegacy ? task.describe("legacy") : {};
   };
 
   /** `tasks/result`, of 2025-11-25: waits until a task is finished, and returns or throws what the call would have. */
   readonly result: Handler = async (request) => {
     const task = this.#find(request);
-    await task.finished;
+    await task.whenFinished;
     const { status, result, error = internalError(`The task is ${status}.`) } = task.state;
     if (result === undefined) throw new ProtocolError(error);
     const _meta = { ...Object(result._meta), [META.relatedTask]: { taskId: task.id } };

@@ -78,7 +78,6 @@ export interface Implementation {
   readonly name: string;
   readonly title?: string;
   readonly version: string;
-  readonly websiteUrl?: string | undefined;
   readonly icons?: Icon[];
 }
 

@@ -23,6 +23,10 @@ it("appends a line for each tool call to the audit log, without its contents", a
   const probe = await startProbe(["--audit-log", file]);
   await fourCalls(probe.url);
   await probe.close();
+  const full = await startProbe(["--audit-log", file], { limits: { inFlight: 0 } });
+  const { message, headers } = modernCall("probe_say", { text: "secret-argument" });
+  expect((await post(full.url, message, headers)).status).toBe(503);
+  await full.close();
   const text = await readFile(file, "utf8");
   const lines = text
     .trim()
@@ -32,10 +36,11 @@ it("appends a line for each tool call to the audit log, without its contents", a
     { principal: "", tool: "probe_echo", effect: "read", outcome: "ok" },
     { tool: "probe_fail", outcome: "tool_error" },
     { tool: null, effect: null, outcome: -32602 },
+    // Refused, since there is no room.
+    { tool: "probe_echo", effect: "read", outcome: -32603 },
   ]);
-  expect(lines.every(({ ms, answer_characters: size }) => Number.isInteger(ms) && size > 0)).toBe(
-    true,
-  );
+  for (const { ms, answer_characters: size } of lines)
+    expect([Number.isInteger(ms), Number.isInteger(size)]).toEqual([true, true]);
   expect(text).not.toMatch(/secret-argument|made-up/);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });

@@ -1,6 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { defineOptions } from "../define/options.ts";
-import { carryOptions } from "./entry.ts";
 import { serverOptions } from "./options.ts";
 import { parseCommandLine } from "./parse-options.ts";
 
@@ -28,21 +27,14 @@ describe("parseCommandLine", () => {
     expectTypeOf(command.options.maxReadChars).toEqualTypeOf<number>();
     expectTypeOf(command.options.token).toEqualTypeOf<string | undefined>();
     expectTypeOf(command.options.readOnly).toEqualTypeOf<boolean>();
-    expect(command.options).toMatchObject({
-      directories: ["/work/a"],
-      clientRoots: "narrow",
-      readOnly: true,
-      confirm: "never",
-      maxReadChars: 7,
-      tools: [],
-      toolsets: [],
-      timeoutMs: 50_000,
-      maxAnswerChars: 20_000,
-      logLevel: "warning",
-    });
-    expect(command.given.warnings).toEqual([]);
+    const own = { directories: ["/work/a"], clientRoots: "narrow", maxReadChars: 7 };
+    const common = { readOnly: true, confirm: "never", timeoutMs: 50_000, maxAnswerChars: 20_000 };
+    expect(command.options).toMatchObject({ ...own, ...common });
+    expect(command.parsedOptions.warnings).toEqual([]);
     expect(
-      ["directories", "confirm", "timeoutMs", "toolsets"].map((key) => command.given.sources[key]),
+      ["directories", "confirm", "timeoutMs", "toolsets"].map(
+        (key) => command.parsedOptions.sources[key],
+      ),
     ).toEqual(["argument", "environment", "default", "default"]);
   });
 
@@ -72,16 +64,5 @@ describe("parseCommandLine", () => {
     [["--http", "8080"], "serve"],
   ])("%j → %s", (argv, kind) => {
     expect(parse(argv).kind).toBe(kind);
-  });
-
-  it("carries the other options into --print-config", () => {
-    const command = parse(["a", "--token", "hunter2", "--print-config", "--read-only"]);
-    if (command.kind !== "print-config") throw new Error(command.kind);
-    const carried = carryOptions(files.server, files.table, command.given, "linux");
-    expect(carried).toMatchObject({
-      args: ["/work/a", "--read-only"],
-      env: [{ name: "REFMCP_FILESYSTEM_TOKEN", secret: true }],
-    });
-    expect(JSON.stringify(carried)).not.toContain("hunter2");
   });
 });

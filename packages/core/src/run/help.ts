@@ -19,7 +19,7 @@ export interface HelpFacts
     ServerDefinition<never>,
     "title" | "packageName" | "version" | "description" | "toolsets"
   > {
-  readonly all: ServerOptions<OptionTable>;
+  readonly options: ServerOptions<OptionTable>;
   /** Whether only the options for HTTP are shown. Default: all others. */
   readonly isHttp?: boolean;
   /** The file that node runs in a clone, since the package may not be on npm. */
@@ -30,23 +30,14 @@ export interface HelpFacts
     | undefined;
 }
 
-/** `@refmcp/server-git` → `refmcp-server-git`. */
-function programName(packageName: string): string {
-  return packageName.replace(/^@/, "").replaceAll("/", "-");
-}
-
 /**
- * How the user starts the server: `node servers/git/dist/bin.js` in a clone, else the program's name.
+ * How the user starts the server: `node servers/git/dist/bin.js` in a clone, else `refmcp-server-git`.
  *
  * @param bin the file that node runs in a clone
  */
-export function startedAs(
-  packageName: string,
-  bin: string | undefined,
-  cwd = process.cwd(),
-): string {
-  if (bin === undefined) return programName(packageName);
-  const relative = path.relative(cwd, bin);
+export function startedAs(packageName: string, bin: string | undefined): string {
+  if (bin === undefined) return packageName.replace(/^@/, "").replaceAll("/", "-");
+  const relative = path.relative(process.cwd(), bin);
   return `node ${shellWord(relative.startsWith("..") || relative === "" ? bin : relative)}`;
 }
 
@@ -64,16 +55,16 @@ const SECTIONS: NonNullable<HelpFacts["sections"]> = {
  * @param columns the width of the terminal, if there is one
  */
 export function renderHelp(facts: HelpFacts, columns?: number): string {
-  const { all, isHttp = false, toolsets = {}, sections = SECTIONS } = facts;
+  const { options, isHttp = false, toolsets = {}, sections = SECTIONS } = facts;
   const width = usableColumns(columns);
-  const entries = optionEntries(all.server, all.table).filter(
+  const entries = optionEntries(options.server, options.table).filter(
     ({ option }) => option.hidden !== true && (option.heading === "HTTP") === isHttp,
   );
   const rows = new Map<string, (readonly [left: string, right: string])[]>();
   const add = (heading: string, left: string, right: string) =>
     rows.set(heading, [...(rows.get(heading) ?? []), [left, right]]);
   for (const entry of entries)
-    add(entry.option.heading ?? "Options", label(entry), explained(entry));
+    add(entry.option.heading ?? "Options", label(entry), descriptionWithFacts(entry));
   if (!isHttp) {
     for (const [name, { description, default: isDefault }] of Object.entries(toolsets))
       add("Toolsets", name, isDefault ? `${description} (default)` : description);
@@ -83,7 +74,7 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
   const left = leftWidth(labels, Math.min(26, Math.floor(width / 3)));
   const positional = entries.find(({ option }) => option.positional === true);
   const operand = positional === undefined ? "" : ` [${positional.valueName}...]`;
-  const note = `An option can also be set as an environment variable: ${variablePrefix(all.server)} and its name, in capitals and with underscores. Directories are separated as in PATH. The command line takes precedence.`;
+  const note = `An option can also be set as an environment variable: ${variablePrefix(options.server)} and its name, in capitals and with underscores. Directories are separated as in PATH. The command line takes precedence.`;
   const lines = [
     ...wrap(`${facts.title} ${facts.version} (${facts.packageName})`, width),
     "",
@@ -100,8 +91,8 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
 /** How the option is written: `DIR, --root DIR`, `--[no-]journal`. */
 export function label({ option, flag, valueName }: OptionEntry): string {
   if (option.type === "flag") return option.default === true ? `--[no-]${flag}` : `--${flag}`;
-  const written = `--${flag} ${valueName}`;
-  return option.positional === true ? `${valueName}, ${written}` : written;
+  const flagText = `--${flag} ${valueName}`;
+  return option.positional === true ? `${valueName}, ${flagText}` : flagText;
 }
 
 /** Whether it takes several values, and their range. */
@@ -112,7 +103,7 @@ export function takes(option: Option): string[] {
 }
 
 /** The description with range, default and additional variables: `… (1 to 10; default 5; also DEPTH)`. */
-function explained({ option, variables }: OptionEntry): string {
+function descriptionWithFacts({ option, variables }: OptionEntry): string {
   const preset = defaultText(option) ?? "";
   const facts = [
     ...takes(option),

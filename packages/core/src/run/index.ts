@@ -32,7 +32,7 @@ export {
   variablePrefix,
 } from "./options.ts";
 export { type OptionsRead, parseOptions, unknownNames } from "./parse-options.ts";
-export { type Program, runtimeOf, type Served, type Start } from "./prepare.ts";
+export { type Program, runtimeOf, type Start } from "./prepare.ts";
 export { run } from "./run.ts";
 export { shellWord } from "./text-layout.ts";
 

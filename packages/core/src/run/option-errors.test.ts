@@ -10,7 +10,6 @@ describe("mistakes", () => {
       ["--completely-different-thing"],
       "Unknown option --completely-different-thing. See --help for all options.",
     ],
-    [["-x"], "Unknown option -x. See --help for all options."],
     [["--bad\u001b[31m"], "Unknown option --bad\\u001b[31m. See --help for all options."],
     [["--timeout-ms"], "Option --timeout-ms needs a value: --timeout-ms=N."],
     [["--tools", ","], "Option --tools needs a value, but is empty."],
@@ -52,24 +51,9 @@ describe("secrets", () => {
       "Option --token takes at most 20 characters, not …; the value given is not shown.",
     ],
     [["--token", "-hunter2"], {}, "Option --token needs a value: --token=SECRET."],
-    [
-      ["--token=hunter2", "--token=hunter22"],
-      {},
-      "Option --token takes one value, but got 2 different ones.",
-    ],
     [["--tokn=hunter2"], {}, "Unknown option --tokn. Did you mean --token?"],
     [["-phunter2"], {}, "Unknown option -p. See --help for all options."],
-    [
-      ["--db", "postgres://u:hunter2@h/d"],
-      {},
-      "Option --db takes NAME=VALUE; the value given is not shown.",
-    ],
     [["--db", "=hunter2"], {}, "Option --db takes NAME=VALUE; the value given is not shown."],
-    [
-      [],
-      { API_TOKEN: secret },
-      "Environment variable API_TOKEN takes at most 20 characters, not …; the value given is not shown.",
-    ],
     [
       [],
       { REFMCP_FILE_SYSTEM_DB: "hunter2" },
@@ -79,11 +63,6 @@ describe("secrets", () => {
       ["--proxy-url", "ftp://me:hunter2@proxy.example"],
       {},
       'Option --proxy-url is "ftp://…@proxy.example"; it takes a URL that begins with http:// or https://.',
-    ],
-    [
-      ["--proxy-url", "me:hunter2@proxy"],
-      {},
-      'Option --proxy-url is "…@proxy"; it takes a URL that begins with http:// or https://.',
     ],
   ])("never appear: %j %j", (argv, env, expected) => {
     const found = message(argv, env);

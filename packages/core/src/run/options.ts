@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { nearest } from "@refmcp/boundary/answer";
+import { grouped, suggestion } from "@refmcp/boundary/answer";
 import { commonOptions, directoryOptions } from "../define/common-options.ts";
 import type { NamedValue, Option, OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
@@ -17,7 +17,7 @@ export interface ServerOptions<Table extends OptionTable> {
   readonly server: string;
   readonly table: OptionTable;
   /** Only for the type of the server's own options. */
-  readonly own: Table;
+  readonly ownTable: Table;
 }
 
 /**
@@ -35,7 +35,7 @@ export function serverOptions<Table extends OptionTable>(
   const clash = Object.keys(options).find((key) => key in before || key in after);
   if (clash !== undefined)
     throw new TypeError(`Option table of ${name}: ${clash} is already a common option.`);
-  return { server: name, table: { ...before, ...options, ...after }, own: options };
+  return { server: name, table: { ...before, ...options, ...after }, ownTable: options };
 }
 
 function directoryTable({
@@ -82,8 +82,8 @@ export function optionEntries(server: string, table: OptionTable): OptionEntry[]
     const flag = option.flag ?? key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     const automatic = variablePrefix(server) + flag.replaceAll(/[-.]/g, "_").toUpperCase();
     const variables = option.env === false ? [] : [automatic, ...(option.env ?? [])];
-    const plain = option.type === "enum" ? option.values.join("|") : VALUE_NAMES[option.type];
-    const name = option.valueName ?? plain;
+    const typeName = option.type === "enum" ? option.values.join("|") : VALUE_NAMES[option.type];
+    const name = option.valueName ?? typeName;
     const valueName = option.named === undefined || name.includes("=") ? name : `NAME=${name}`;
     return { key, option, flag, variables, valueName };
   });
@@ -109,20 +109,14 @@ export function defaultText(option: Option): string | undefined {
   return option.default === undefined ? undefined : [option.default].flat().map(plain).join(", ");
 }
 
-interface Range {
-  readonly min?: number | undefined;
-  readonly max?: number | undefined;
-}
-
 /** A range for the help, or undefined: `1,000 to 80,000`. */
-export function rangeText({ min, max }: Range): string | undefined {
+export function rangeText({ min, max }: { min?: number; max?: number }): string | undefined {
   if (min !== undefined && max !== undefined) return `${plain(min)} to ${plain(max)}`;
   if (min !== undefined) return `at least ${plain(min)}`;
   return max === undefined ? undefined : `at most ${plain(max)}`;
 }
 
-const plain = (value: string | number) =>
-  typeof value === "number" ? value.toLocaleString("en-US") : value;
+const plain = (value: string | number) => (typeof value === "number" ? grouped(value) : value);
 
 export interface PathContext {
   /** Relative paths start here; absolute. */
@@ -176,11 +170,11 @@ export function separator(option: Option, platform: NodeJS.Platform): string {
 }
 
 /** The items of a list. */
-export function items(text: string, between: string): string[] {
+export function items(text: string, delimiter: string): string[] {
   // A path may begin or end with a space.
-  const trims = between === "," || between === "\n";
+  const trims = delimiter === "," || delimiter === "\n";
   return text
-    .split(between)
+    .split(delimiter)
     .map((item) => (trims ? item.trim() : item))
     .filter((item) => item !== "");
 }
@@ -202,9 +196,9 @@ function readScalar(option: Option, text: string, pathContext: PathContext): Sca
     }
     case "enum": {
       if (option.values.includes(text)) return text;
-      const near = suggestion(text, option.values);
+      const hint = suggestion(text, option.values);
       throw new BadValue(
-        `takes one of ${option.values.join(", ")}${near === "" ? "" : `.${near}`}`,
+        `takes one of ${option.values.join(", ")}${hint === "" ? "" : `.${hint}`}`,
       );
     }
     case "url":
@@ -239,13 +233,3 @@ function readPath(text: string, { cwd, home, platform }: PathContext): string {
 }
 
 const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? path.win32 : path.posix);
-
-/**
- * ` Did you mean --read-only?`, or "" if nothing is similar.
- *
- * @param prefix put before the name
- */
-export function suggestion(word: string, candidates: readonly string[], prefix = ""): string {
-  const [near] = nearest(word, candidates, 1);
-  return near === undefined ? "" : ` Did you mean ${prefix}${near}?`;
-}

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { shortened, suggestion } from "@refmcp/boundary/answer";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type ServerOptions,
   separator,
   splitsAtCommas,
-  suggestion,
   variablePrefix,
 } from "./options.ts";
 
@@ -53,19 +53,19 @@ class BadOption extends Error {}
 export function parseOptions<Table extends OptionTable>(
   server: string,
   table: Table,
-  { argv, env, ...given }: Invocation,
+  { argv, env, ...pathOverrides }: Invocation,
 ): OptionsRead<Table> | { readonly ok: false; readonly message: string } {
-  const pathContext = { cwd: process.cwd(), platform: process.platform, ...given };
+  const pathContext = { cwd: process.cwd(), platform: process.platform, ...pathOverrides };
   const entries = optionEntries(server, table);
   const warnings: string[] = [];
   const values: Record<string, unknown> = {};
   const sources: Record<string, OptionSource> = {};
   const variables = new Map<string, string>();
   try {
-    const written = readArguments(entries, argv);
+    const argumentTexts = readArguments(entries, argv);
     for (const entry of entries) {
       const { key, option, flag } = entry;
-      const texts = written.get(entry);
+      const texts = argumentTexts.get(entry);
       const variable = texts === undefined ? variableOf(entry, env, warnings) : undefined;
       let list: readonly unknown[] = [];
       if (texts !== undefined) {
@@ -75,8 +75,8 @@ export function parseOptions<Table extends OptionTable>(
         sources[key] = "environment";
         variables.set(key, variable);
         const text = env[variable] ?? "";
-        const between = separator(option, pathContext.platform);
-        const parts = isRepeatable(option) ? items(text, between) : [text];
+        const delimiter = separator(option, pathContext.platform);
+        const parts = isRepeatable(option) ? items(text, delimiter) : [text];
         list = readAll(`Environment variable ${variable}`, entry, parts, pathContext);
       } else {
         sources[key] = "default";
@@ -104,7 +104,7 @@ export type CommandLine<Table extends OptionTable> =
       readonly kind: "serve" | "print-config";
       readonly options: OptionValues<Table> & CommonOptionValues;
       /** The same with the source of each value, and what was ignored. */
-      readonly given: OptionsRead<OptionTable>;
+      readonly parsedOptions: OptionsRead<OptionTable>;
     }
   | { readonly kind: "help" | "http-help" | "version" | "describe" }
   /** For stderr, with exit code 2. */
@@ -117,7 +117,7 @@ export type CommandLine<Table extends OptionTable> =
  * they work even if another argument is wrong.
  */
 export function parseCommandLine<Table extends OptionTable>(
-  all: ServerOptions<Table>,
+  allOptions: ServerOptions<Table>,
   invocation: Invocation,
 ): CommandLine<Table> {
   const end = invocation.argv.indexOf("--");
@@ -127,14 +127,14 @@ export function parseCommandLine<Table extends OptionTable>(
   if (words[0] === "help") return { kind: "help" };
   if (words.includes("--version") || words.includes("-v")) return { kind: "version" };
   if (words.includes("--describe")) return { kind: "describe" };
-  const given = parseOptions(all.server, all.table, invocation);
-  if (!given.ok) return { kind: "error", message: given.message };
+  const parsedOptions = parseOptions(allOptions.server, allOptions.table, invocation);
+  if (!parsedOptions.ok) return { kind: "error", message: parsedOptions.message };
   // Defaults for what a table lacks, so that the options of all servers have the same shape.
-  const absent = { directories: [], clientRoots: "off", toolsets: [], tools: [], excludeTools: [] };
+  const empty = { directories: [], clientRoots: "off", toolsets: [], tools: [], excludeTools: [] };
   // `serverOptions` joined the two tables at run time, which TypeScript cannot follow.
-  const values: unknown = { ...absent, ...given.values };
+  const values: unknown = { ...empty, ...parsedOptions.values };
   const options = values as OptionValues<Table> & CommonOptionValues;
-  return { kind: options.printConfig ? "print-config" : "serve", options, given };
+  return { kind: options.printConfig ? "print-config" : "serve", options, parsedOptions };
 }
 
 /** The commands for people and scripts, which run instead of serving a host. */
@@ -182,10 +182,10 @@ function readArguments(
   argv: readonly string[],
 ): Map<OptionEntry, string[]> {
   const texts = new Map<OptionEntry, string[]>();
-  const give = (entry: OptionEntry, text: string) => {
+  const add = (entry: OptionEntry, text: string) => {
     const parts = splitsAtCommas(entry.option) ? items(text, ",") : [text];
-    const all = parts.length === 0 ? [""] : parts;
-    texts.set(entry, [...(texts.get(entry) ?? []), ...all]);
+    const nonEmptyParts = parts.length === 0 ? [""] : parts;
+    texts.set(entry, [...(texts.get(entry) ?? []), ...nonEmptyParts]);
   };
   const byFlag = new Map(entries.map((entry) => [entry.flag, entry]));
   const positional = entries.find((entry) => entry.option.positional === true);
@@ -194,20 +194,20 @@ function readArguments(
     if (token.kind === "option-terminator") continue;
     if (token.kind === "positional") {
       if (positional === undefined) throw new BadOption(unexpectedArgument(token.value, last));
-      give(positional, token.value);
+      add(positional, token.value);
       continue;
     }
     const { value, inlineValue } = token;
     const entry = token.rawName.startsWith("--") ? byFlag.get(token.name) : undefined;
     const negated = token.name.startsWith("no-") ? byFlag.get(token.name.slice(3)) : undefined;
-    if (entry?.option.type === "flag") give(entry, value ?? "true");
-    else if (negated?.option.type === "flag" && value === undefined) give(negated, "false");
+    if (entry?.option.type === "flag") add(entry, value ?? "true");
+    else if (negated?.option.type === "flag" && value === undefined) add(negated, "false");
     else if (entry === undefined) throw new BadOption(unknownOption(token.rawName, entries));
     else if (value === undefined || (inlineValue === false && /^-\D/.test(value)))
       throw new BadOption(
         `Option --${entry.flag} needs a value: --${entry.flag}=${entry.valueName}.`,
       );
-    else give(entry, value);
+    else add(entry, value);
     last = entry;
   }
   return texts;
@@ -261,7 +261,7 @@ function readOne(where: string, entry: OptionEntry, text: string, pathContext: P
   if (text === "") throw new BadOption(`${where} needs a value, but is empty.`);
   if (isPlaceholder(entry, text))
     throw new BadOption(
-      `${where} is the placeholder ${shown(text)}, which the host should have replaced with a value.`,
+      `${where} is the placeholder ${quoteValue(text)}, which the host should have replaced with a value.`,
     );
   try {
     return readValue(option, text, pathContext);
@@ -269,7 +269,7 @@ function readOne(where: string, entry: OptionEntry, text: string, pathContext: P
     if (!(error instanceof BadValue)) throw error;
     const end = error.message.endsWith("?") ? "" : ".";
     if (option.type !== "secret")
-      throw new BadOption(`${where} is ${shown(text)}; it ${error.message}${end}`);
+      throw new BadOption(`${where} is ${quoteValue(text)}; it ${error.message}${end}`);
     const secret = option.named === undefined ? text : text.slice(text.indexOf("=") + 1).trim();
     const problem = secret === "" ? error.message : error.message.replaceAll(secret, "…");
     throw new BadOption(`${where} ${problem}; the value given is not shown.`);
@@ -277,13 +277,13 @@ function readOne(where: string, entry: OptionEntry, text: string, pathContext: P
 }
 
 /** A value for an error message: quoted, escaped, truncated, and without the password of a URL. */
-function shown(text: string): string {
+function quoteValue(text: string): string {
   const harmless = text.replace(/\/\/\S*@/g, "//…@").replace(/[^\s/]*:[^\s/]*@/g, "…@");
-  return JSON.stringify(harmless.length > 200 ? `${harmless.slice(0, 200)}…` : harmless);
+  return JSON.stringify(shortened(harmless, 201));
 }
 
 /** A name for a message: escaped and truncated. */
-const printable = (name: string) => shown(name).slice(1, -1);
+const printable = (name: string) => quoteValue(name).slice(1, -1);
 
 /** The message for an argument that looks like an option but is not one. What follows its name may be a secret. */
 function unknownOption(name: string, entries: readonly OptionEntry[]): string {
@@ -292,15 +292,15 @@ function unknownOption(name: string, entries: readonly OptionEntry[]): string {
     if (option.hidden === true && !(flag.includes(".") && name.includes("."))) return [];
     return option.type === "flag" ? [flag, `no-${flag}`] : flag;
   });
-  const near = suggestion(name.replace(/^-+/, ""), flags, "--");
-  return `Unknown option ${printable(name)}.${near || " See --help for all options."}`;
+  const hint = suggestion(name.replace(/^-+/, ""), flags, "--");
+  return `Unknown option ${printable(name)}.${hint || " See --help for all options."}`;
 }
 
 /** The message for an argument without a flag, if the server takes none. */
 function unexpectedArgument(text: string, last: OptionEntry | undefined): string {
   return last?.option.type === "secret"
     ? `Unexpected argument after --${last.flag}, not shown because it may be part of the secret. Quote values that contain spaces.`
-    : `Unexpected argument ${shown(text)}. This server takes options only; see --help.`;
+    : `Unexpected argument ${quoteValue(text)}. This server takes options only; see --help.`;
 }
 
 /**
@@ -309,16 +309,16 @@ function unexpectedArgument(text: string, last: OptionEntry | undefined): string
  */
 function unknownVariables(server: string, entries: readonly OptionEntry[], env: Env): string[] {
   const prefix = variablePrefix(server);
-  const known = entries.flatMap((entry) => entry.variables);
-  const words = known
+  const knownVariables = entries.flatMap((entry) => entry.variables);
+  const words = knownVariables
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length));
-  const unknown = Object.keys(env).filter(
-    (name) => name.startsWith(prefix) && !known.includes(name),
+  const strayVariables = Object.keys(env).filter(
+    (name) => name.startsWith(prefix) && !knownVariables.includes(name),
   );
-  return unknown.sort().map((name) => {
-    const near = suggestion(name.slice(prefix.length), words, prefix);
-    return `Environment variable ${printable(name)} matches no option and is ignored.${near}`;
+  return strayVariables.sort().map((name) => {
+    const hint = suggestion(name.slice(prefix.length), words, prefix);
+    return `Environment variable ${printable(name)} matches no option and is ignored.${hint}`;
   });
 }
 
@@ -331,12 +331,12 @@ function unknownVariables(server: string, entries: readonly OptionEntry[], env: 
 export function unknownNames(
   option: string,
   noun: string,
-  given: readonly string[],
+  names: readonly string[],
   known: readonly string[],
   see: string,
 ): string | undefined {
-  const sentences = given
+  const sentences = names
     .filter((name) => !known.includes(name))
-    .map((name) => `Unknown ${noun} ${shown(name)} in ${option}.${suggestion(name, known)}`);
+    .map((name) => `Unknown ${noun} ${quoteValue(name)} in ${option}.${suggestion(name, known)}`);
   return sentences.length === 0 ? undefined : `${sentences.join(" ")} For all of them, see ${see}.`;
 }

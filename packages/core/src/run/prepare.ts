@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { DirectoryAllowlist } from "@refmcp/boundary/directories";
+import { type ConfiguredDirectory, DirectoryAllowlist } from "@refmcp/boundary/directories";
 import { Runtime, type RuntimeParts } from "../bind/runtime.ts";
 import { serviceOf } from "../bind/server.ts";
 import { type CommonOptionValues, commonOptions } from "../define/common-options.ts";
 import type { OptionTable } from "../define/options.ts";
 import type { LazyServer, Outline, Servable } from "../define/server.ts";
-import type { ToolOutline } from "../define/tool.ts";
+import { namesOf, type ToolOutline } from "../define/tool.ts";
 import type { Service } from "../engine/service.ts";
 import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
@@ -16,7 +16,7 @@ import { type OptionEntry, optionEntries, type ServerOptions, serverOptions } fr
 import { type OptionsRead, parseCommandLine, unknownNames } from "./parse-options.ts";
 
 /** The output of a process that does not serve, and its exit code. */
-export interface Printed {
+interface PrintedOutput {
   readonly kind: "print";
   readonly stdout: string;
   readonly stderr: string;
@@ -24,17 +24,17 @@ export interface Printed {
 }
 
 /** A server that is ready for connections (over HTTP if `http` is set), or a text to print instead. */
-export type Prepared<Context, Table extends OptionTable> =
+type PrepareResult<Context, Table extends OptionTable> =
   | {
       readonly kind: "run";
       readonly runtime: Runtime<Context, Table>;
-      readonly served: Served;
+      readonly runningService: RunningService;
       readonly http: HttpSettings | undefined;
     }
-  | Printed;
+  | PrintedOutput;
 
 /** What is served: a server, or several as one. */
-export interface Served {
+export interface RunningService {
   readonly service: Service;
   readonly tools: readonly ToolOutline[];
   close(): Promise<void>;
@@ -57,10 +57,10 @@ export async function bind<Context, Table extends OptionTable>(
     readonly env?: Readonly<Record<string, string | undefined>>;
     readonly writeLog?: (line: string) => void;
   } = {},
-): Promise<Served & { readonly http: HttpSettings | undefined }> {
-  const prepared = await prepare(definition, how.argv ?? [], how.env ?? {}, how);
-  if (prepared.kind === "print") throw new Error(prepared.stderr + prepared.stdout);
-  return { ...prepared.served, http: prepared.http };
+): Promise<RunningService & { readonly http: HttpSettings | undefined }> {
+  const result = await prepare(definition, how.argv ?? [], how.env ?? {}, how);
+  if (result.kind === "print") throw new Error(result.stderr + result.stdout);
+  return { ...result.runningService, http: result.http };
 }
 
 /** How a program differs from one that serves a single server over its own options. */
@@ -71,14 +71,14 @@ export interface Program<Context, Table extends OptionTable> {
   /**
    * Serves several servers as one. Default: only the program's own definition.
    *
-   * @param own the server of the program's own definition
+   * @param ownRuntime the server of the program's own definition
    * @returns a message for the user if the options don't fit.
    */
   serve?(
-    own: Runtime<Context, Table>,
+    ownRuntime: Runtime<Context, Table>,
     start: Start<Table>,
-    given: OptionsRead<OptionTable>,
-  ): Promise<Served | string>;
+    parsedOptions: OptionsRead<OptionTable>,
+  ): Promise<RunningService | string>;
   /**
    * What `--print-config` prints. Default: the common form.
    *
@@ -86,7 +86,7 @@ export interface Program<Context, Table extends OptionTable> {
    */
   readonly entry?: (
     entry: Entry,
-    given: OptionsRead<OptionTable>,
+    parsedOptions: OptionsRead<OptionTable>,
     command: Launch | undefined,
   ) => { readonly text: string; readonly guidance: string };
 }
@@ -108,25 +108,26 @@ export async function prepare<Context, Table extends OptionTable>(
     readonly inShell?: boolean;
     readonly program?: Program<Context, Table> | undefined;
   } = {},
-): Promise<Prepared<Context, Table>> {
+): Promise<PrepareResult<Context, Table>> {
   const { inShell = false, program } = how;
   const server = await lazily(definition);
-  const all = program?.options ?? serverOptions(server);
-  const command = parseCommandLine(all, { argv, env });
+  const allOptions = program?.options ?? serverOptions(server);
+  const command = parseCommandLine(allOptions, { argv, env });
   if (command.kind === "error") return refuse(command.message);
-  if (!("given" in command)) {
+  if (!("parsedOptions" in command)) {
     if (command.kind === "version") return print(`${server.packageName} ${server.version}\n`);
     if (command.kind === "describe") {
       const { describeServer } = await import("./describe.ts");
-      return print(`${JSON.stringify(describeServer(server, all.table), undefined, 2)}\n`);
+      return print(`${JSON.stringify(describeServer(server, allOptions.table), undefined, 2)}\n`);
     }
     const { renderHelp } = await import("./help.ts");
     const isHttp = command.kind === "http-help";
-    const facts = { ...server, all, sections: program?.sections, isHttp, bin: await clonedFile() };
+    const [bin, sections] = [await clonedFile(), program?.sections];
+    const facts = { ...server, options: allOptions, sections, isHttp, bin };
     return print(renderHelp(facts, process.stdout.columns));
   }
-  const { given } = command;
-  const http = await httpSettings(command.options, given, env);
+  const { parsedOptions } = command;
+  const http = await httpSettings(command.options, parsedOptions, env);
   if (typeof http === "string") return refuse(http);
   if (http !== undefined && inShell)
     return refuse("--http runs until stopped; omit it for a single command.");
@@ -134,38 +135,40 @@ export async function prepare<Context, Table extends OptionTable>(
   const local = http === undefined ? {} : { clientRoots: "off" as const };
   const options = { ...command.options, ...local };
   const log = createLog(processName(server), options.logLevel, how.writeLog);
-  for (const warning of given.warnings) log.warning(warning);
-  const start = { options, sources: given.sources, log, stateKey: http?.stateKey, inShell };
+  for (const warning of parsedOptions.warnings) log.warning(warning);
+  const start = { options, sources: parsedOptions.sources, log, stateKey: http?.stateKey, inShell };
   const runtime = await runtimeOf(server, start);
   if (typeof runtime === "string") return refuse(runtime);
-  const served = (await program?.serve?.(runtime, start, given)) ?? {
+  const runningService = (await program?.serve?.(runtime, start, parsedOptions)) ?? {
     service: serviceOf(runtime),
     tools: runtime.tools,
     close: () => runtime.close(),
   };
-  if (typeof served === "string") return refuse(served);
+  if (typeof runningService === "string") return refuse(runningService);
   if (command.kind === "print-config") {
     const { carryOptions, commonEntry, localCommand } = await import("./entry.ts");
-    const carried = carryOptions(all.server, all.table, given, process.platform);
-    const again = localCommand(await ownFile());
+    const { server: ownName, table } = allOptions;
+    const entryOptions = carryOptions(ownName, table, parsedOptions, process.platform);
+    const launch = localCommand(await ownFile());
     const { text, guidance } =
-      program?.entry?.(carried, given, again) ?? commonEntry(server, carried, again);
+      program?.entry?.(entryOptions, parsedOptions, launch) ??
+      commonEntry(server, entryOptions, launch);
     const missing = options.directories.filter((directory) => !existsSync(directory));
     const warnings = missing.map((directory) => `Warning: ${directory} does not exist.\n`);
     return print(text, warnings.join("") + guidance);
   }
-  return { kind: "run", runtime, served, http };
+  return { kind: "run", runtime, runningService, http };
 }
 
 async function lazily<Context, Table extends OptionTable>(
   definition: Servable<Context, Table>,
 ): Promise<LazyServer<Context, Table>> {
   if ("load" in definition) return definition;
-  return (await import("../bind/outline.ts")).alreadyLoaded(definition);
+  return (await import("../bind/outline.ts")).asLazyServer(definition);
 }
 
 /** What a server starts with, in addition to its definition. */
-export interface Start<Table extends OptionTable> extends Omit<RuntimeParts<Table>, "allowed"> {
+export interface Start<Table extends OptionTable> extends Omit<RuntimeParts<Table>, "allowlist"> {
   readonly sources: OptionsRead<OptionTable>["sources"];
   /** Whether it runs one command for a person or a script, in their working directory. */
   readonly inShell: boolean;
@@ -180,36 +183,34 @@ export async function runtimeOf<Context, Table extends OptionTable>(
   definition: LazyServer<Context, Table>,
   { options, sources, env, log, stateKey, inShell }: Start<Table>,
 ): Promise<Runtime<Context, Table> | string> {
-  const known = definition.tools.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const known = definition.tools.flatMap(namesOf);
   const mistake =
     unknownNames("--tools", "tool", options.tools, known, "the command tools") ??
     unknownNames("--exclude-tools", "tool", options.excludeTools, known, "the command tools");
   if (mistake !== undefined) return mistake;
-  const { directories: declared } = definition;
-  const allowed = allowlistOf(
-    inShell && declared !== undefined ? { ...declared, fallback: "working directory" } : declared,
+  const { directories: rules } = definition;
+  const allowlist = allowlistOf(
+    inShell && rules !== undefined ? { ...rules, fallback: "working directory" } : rules,
     options,
     sources,
   );
-  return new Runtime(definition, { options, allowed, env, log, stateKey });
+  return new Runtime(definition, { options, allowlist, env, log, stateKey });
 }
 
 function allowlistOf(
-  declared: Outline["directories"],
+  rules: Outline["directories"],
   options: CommonOptionValues & Readonly<Record<string, unknown>>,
   sources: OptionsRead<OptionTable>["sources"],
 ): DirectoryAllowlist {
-  const configured = (key: string, writable: boolean) => {
+  const readConfigured = (key: string, writable: boolean): ConfiguredDirectory[] => {
     const paths: unknown = options[key];
-    const source =
-      sources[key] === "environment" ? ("environment" as const) : ("argument" as const);
-    return Array.isArray(paths)
-      ? paths.map((path) => ({ path: String(path), source, writable }))
-      : [];
+    const source = sources[key] === "environment" ? "environment" : "argument";
+    if (!Array.isArray(paths)) return [];
+    return paths.map((path) => ({ path: String(path), source, writable }));
   };
-  const { readOnly = "", fallback } = declared ?? {};
+  const { readOnly = "", fallback } = rules ?? {};
   return new DirectoryAllowlist({
-    configured: [...configured("directories", true), ...configured(readOnly, false)],
+    configured: [...readConfigured("directories", true), ...readConfigured(readOnly, false)],
     mode: options.clientRoots,
     ...(fallback === undefined ? {} : { fallback: process.cwd() }),
   });
@@ -231,10 +232,10 @@ function ownFile(): Promise<string | undefined> {
   return realpath(process.argv[1] ?? "").catch(() => undefined);
 }
 
-const print = (stdout: string, stderr = ""): Printed => {
+const print = (stdout: string, stderr = ""): PrintedOutput => {
   return { kind: "print", stdout, stderr, exitCode: 0 };
 };
-const refuse = (message: string): Printed => ({ ...print("", `${message}\n`), exitCode: 2 });
+const refuse = (message: string): PrintedOutput => ({ ...print("", `${message}\n`), exitCode: 2 });
 
 /** Where to listen; an error message if the options are invalid, undefined without `--http`. */
 async function httpSettings(
@@ -246,10 +247,10 @@ async function httpSettings(
   if (http === undefined) {
     const isHttp = ({ key, option }: OptionEntry) =>
       option.heading === "HTTP" && (sources[key] ?? "default") !== "default";
-    const alone = optionEntries("", commonOptions).find(isHttp);
+    const strayOption = optionEntries("", commonOptions).find(isHttp);
     return (
-      alone &&
-      `Options for HTTP, such as --${alone.flag}, need --http ADDRESS; stdio serves only the host that started it.`
+      strayOption &&
+      `Options for HTTP, such as --${strayOption.flag}, need --http ADDRESS; stdio serves only the host that started it.`
     );
   }
   const { HttpOptionError, readHttpSettings } = await import("../transport/http/settings.ts");

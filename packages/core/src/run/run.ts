@@ -1,3 +1,4 @@
+import { errorCode, reasonOf } from "@refmcp/boundary/answer";
 import type { OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
 import { serveHttp } from "../transport/http.ts";
@@ -30,50 +31,52 @@ export async function run<Context, Table extends OptionTable>(
   const words = shellWords(program?.options ?? serverOptions(definition), argv);
   const inShell = words !== undefined;
   const options = words?.options ?? argv;
-  const prepared = await prepare(definition, options, process.env, { inShell, program });
-  if (prepared.kind === "print") {
-    process.stderr.write(prepared.stderr);
-    stdout.write(prepared.stdout);
-    process.exitCode = prepared.exitCode;
+  const result = await prepare(definition, options, process.env, { inShell, program });
+  if (result.kind === "print") {
+    process.stderr.write(result.stderr);
+    stdout.write(result.stdout);
+    process.exitCode = result.exitCode;
     return;
   }
-  const { served, http, runtime } = prepared;
-  if (words !== undefined) {
-    const { runShell } = await import("./shell.ts");
-    return runShell(served, words, stdout, await startOf(definition));
-  }
-  const { service } = served;
+  const { runningService, http, runtime } = result;
+  const { service } = runningService;
   const { log } = service;
   const { auditLog } = runtime.options;
   const endAudit =
     auditLog === undefined ? undefined : (await import("./audit.ts")).auditTo(auditLog, log);
+  const close = async () => {
+    await endAudit?.();
+    await runningService.close();
+  };
+  if (words !== undefined) {
+    const { runShell } = await import("./shell.ts");
+    return runShell({ ...runningService, close }, words, stdout, await startOf(definition));
+  }
   const shutDownWith = (closeTransport: (why: string) => Promise<void>, transportMs = 0) =>
     installShutdown({
       log,
       async close(why) {
         await closeTransport(why);
         service.tasks.close();
-        await endAudit?.();
-        await served.close();
+        await close();
       },
-      recover: served.recover,
+      recover: runningService.recover,
       transportMs,
     });
   if (http !== undefined) {
     try {
-      const serving = await serveHttp(service, http);
-      process.stderr.write(`${processName(definition)} listens on ${serving.url}\n`);
+      const httpServer = await serveHttp(service, http);
+      process.stderr.write(`${processName(definition)} listens on ${httpServer.url}\n`);
       const { drainMs, callMs } = http;
       // On Ctrl+C, don't wait for the load balancer to drain.
       shutDownWith(
-        (why) => serving.close({ drainMs: why === "SIGTERM" ? drainMs : 0, callMs }),
+        (why) => httpServer.close({ drainMs: why === "SIGTERM" ? drainMs : 0, callMs }),
         drainMs + callMs,
       );
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      const cure =
-        error instanceof Error && "code" in error ? CURES[String(error.code)] : undefined;
-      process.stderr.write(`--http: cannot listen: ${why}. ${cure ?? ""}\n`);
+      // Not for a Unix socket, nor a certificate that cannot be read.
+      const cure = Object(error).port > 0 ? ADVICE[errorCode(error) ?? ""] : undefined;
+      process.stderr.write(`--http: cannot listen: ${reasonOf(error)}. ${cure ?? ""}\n`);
       process.exitCode = 1;
     }
     return;
@@ -93,7 +96,7 @@ export async function run<Context, Table extends OptionTable>(
   const shutdown = shutDownWith(() => server.close());
 }
 
-const CURES: Readonly<Record<string, string>> = {
+const ADVICE: Readonly<Record<string, string>> = {
   EADDRINUSE: "Choose another port, or 0 for any free one.",
   EADDRNOTAVAIL: "Listen on 127.0.0.1, or on 0.0.0.0 for all addresses.",
   EACCES: "Choose a port above 1023.",

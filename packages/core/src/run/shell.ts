@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { isJson, manyLines, oneLine, visibleJson } from "@refmcp/boundary/answer";
 import { listedTools } from "../bind/server.ts";
-import type { ToolOutline } from "../define/tool.ts";
+import { namesOf, type ToolOutline } from "../define/tool.ts";
 import { Caller, type Send } from "../engine/caller.ts";
 import { Engine } from "../engine/engine.ts";
 import { isObject } from "../engine/message.ts";
@@ -10,12 +10,12 @@ import { MODERN_VERSIONS } from "../engine/revision.ts";
 import { META } from "../engine/wire.ts";
 import { renderToolTable } from "./help.ts";
 import { type ShellWords, unknownNames } from "./parse-options.ts";
-import type { Served } from "./prepare.ts";
+import type { RunningService } from "./prepare.ts";
 import { twoColumns, usableColumns, wrap } from "./text-layout.ts";
 
 /** Exit codes: the tool failed; the command line or the request is invalid; interrupted. */
 const FAILED = 1;
-const WRONG = 2;
+const USAGE_ERROR = 2;
 const INTERRUPTED = 130;
 /** How long closing may take before the process exits anyway, in milliseconds. */
 const CLOSING_MS = 2_000;
@@ -39,14 +39,14 @@ interface Outcome {
  * @param program how the user started it, for messages
  */
 export async function runShell(
-  served: Served,
+  service: RunningService,
   words: ShellWords,
   stdout: { write(data: string, done: () => void): unknown },
   program: string,
 ): Promise<never> {
   process.once("SIGINT", () => process.exit(INTERRUPTED));
-  const { output, code = 0 } = await outcomeOf(served, words, program).catch((error: unknown) => {
-    if (error instanceof UsageError) return { output: `${error.message}\n`, code: WRONG };
+  const { output, code = 0 } = await outcomeOf(service, words, program).catch((error: unknown) => {
+    if (error instanceof UsageError) return { output: `${error.message}\n`, code: USAGE_ERROR };
     throw error;
   });
   // Only a terminal can be controlled by text from outside; a file or a pipe gets every byte.
@@ -54,34 +54,34 @@ export async function runShell(
   const text = isTTY ? manyLines(output) : output;
   const stream = code === 0 ? stdout : process.stderr;
   await new Promise<void>((resolve) => stream.write(text, () => resolve()));
-  await Promise.race([served.close(), wait(CLOSING_MS)]);
+  await Promise.race([service.close(), wait(CLOSING_MS)]);
   process.exit(code);
 }
 
 async function outcomeOf(
-  { service, tools }: Served,
+  { service, tools }: RunningService,
   { command, rest }: ShellWords,
   program: string,
 ): Promise<Outcome> {
   const words = rest.filter((word) => word !== "--json");
   const isFull = words.length < rest.length;
-  const [name, ...given] = words;
+  const [name, ...argumentWords] = words;
   const width = process.stdout.columns;
   if (name === undefined || name.startsWith("-")) {
     const table = isFull ? pretty(listedTools(tools)) : renderToolTable(tools, width);
     if (command === "tools") return { output: table };
     const usage = `Usage: ${program} call TOOL [name=value ... | JSON | -] [--json]\n\nThe arguments are name=value words, a JSON object, or - for a JSON object from stdin. --json prints the full result\nas a host receives it. ${program} tools TOOL shows a tool's arguments.\n`;
-    return { output: usage, code: name === undefined ? WRONG : 0 };
+    return { output: usage, code: name === undefined ? USAGE_ERROR : 0 };
   }
-  const tool = tools.find((known) => known.name === name || known.aliases?.includes(name));
+  const tool = tools.find((candidate) => namesOf(candidate).includes(name));
   if (tool === undefined) {
-    const names = tools.map((known) => known.name);
+    const names = tools.map((candidate) => candidate.name);
     const see = `${program} tools`;
     throw new UsageError(unknownNames("this command", "tool", [name], names, see) ?? name);
   }
-  if (command === "tools" || given.includes("--help"))
+  if (command === "tools" || argumentWords.includes("--help"))
     return { output: isFull ? pretty(listedTools([tool])[0]) : usageOf(tool, program) };
-  const members = `"name":${JSON.stringify(name)},"arguments":${argumentsOf(tool, given)}`;
+  const members = `"name":${JSON.stringify(name)},"arguments":${argumentsOf(tool, argumentWords)}`;
   const result = await call(service, members);
   const output = isFull ? pretty(result) : asText(result);
   return { output, code: result.isError === true ? FAILED : 0 };
@@ -108,16 +108,16 @@ function usageOf({ name, description, schemas }: ToolOutline, program: string): 
  * @throws UsageError for a word that is neither.
  */
 function argumentsOf({ schemas }: ToolOutline, words: readonly string[]): string {
-  const [first = "", ...others] = words;
+  const [first = "", ...moreWords] = words;
   const json = first === "-" ? readFileSync(0, "utf8") : first;
-  if (json.trimStart().startsWith("{") && isJson(json) && others.length === 0) return json;
+  if (json.trimStart().startsWith("{") && isJson(json) && moreWords.length === 0) return json;
   const properties: Json = Object(schemas.inputSchema.properties);
   const texts = new Map<string, string[]>();
   for (const word of words) {
     const [, name, text = ""] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word) ?? [];
     if (name === undefined) {
-      const expected = "write name=value, or one JSON object";
-      throw new UsageError(`Unexpected argument ${JSON.stringify(word)}: ${expected}.`);
+      const rule = "write name=value, or one JSON object";
+      throw new UsageError(`Unexpected argument ${JSON.stringify(word)}: ${rule}.`);
     }
     texts.set(name, [...(texts.get(name) ?? []), text]);
   }
@@ -145,7 +145,7 @@ function jsonOf(type: unknown, text: string): string {
  * @param members of the request's params, as JSON
  * @throws UsageError
  */
-async function call(service: Served["service"], members: string): Promise<Json> {
+async function call(service: RunningService["service"], members: string): Promise<Json> {
   const meta = {
     [META.version]: MODERN_VERSIONS[0],
     [META.clientInfo]: { name: "shell", version: service.identity.version },

@@ -1,7 +1,12 @@
+import { errorCode } from "@refmcp/boundary/answer";
 import type { Log } from "../log.ts";
 
 /** The minimum time for closing, even if the grace period has used it up. */
 const MIN_CLOSE_MS = 250;
+/** From the beginning of the shutdown to the exit. */
+const CLOSE_MS = 2_000;
+/** Until a process that no longer responds is killed. */
+const KILL_AFTER_MS = 5_000;
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** Errors of a connection that the other side has closed. No work is left half done. */
 const PEER_GONE: ReadonlySet<unknown> = new Set([
@@ -12,13 +17,13 @@ const PEER_GONE: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Shuts the process down: `close` runs once, then the process exits with 0. It exits after `withinMs` at the latest,
- * even if a timer, pool or socket keeps the event loop running, and is killed after `killAfterMs` if the event loop is
+ * Shuts the process down: `close` runs once, then the process exits with 0. It exits after 2 seconds at the latest,
+ * even if a timer, pool or socket keeps the event loop running, and is killed after 5 if the event loop is
  * blocked. `SIGTERM`, `SIGINT` and `SIGHUP` start the shutdown; a second signal exits at once.
  *
  * An uncaught exception also starts it, with exit code 1: it may have left something half done, and hosts start a new
- * process; unless `recover` can limit the damage to a part of it. Errors of a lost connection are only logged, and so are unhandled rejections, since nothing waited for the
- * work that failed.
+ * process; unless `recover` can limit the damage to a part of it. Errors of a lost connection are only logged, and so
+ * are unhandled rejections, since nothing waited for the work that failed.
  *
  * Install it once per process. Anything that must not outlive a forced exit can be ended synchronously in a listener of
  * the process's `exit` event.
@@ -28,7 +33,6 @@ export function installShutdown({
   log,
   recover,
   transportMs = 0,
-  ...limits
 }: {
   /** Ends the connection, then releases the server's resources (pool, browser, watcher, database, child processes). */
   readonly close: (why: string) => Promise<void>;
@@ -37,33 +41,30 @@ export function installShutdown({
   readonly recover?: ((error: unknown) => boolean) | undefined;
   /** Milliseconds by which both limits are longer, for calls that may finish. */
   readonly transportMs?: number;
-  /** Milliseconds from the beginning of the shutdown to the exit. */
-  readonly withinMs?: number;
-  /** Milliseconds until a process that no longer responds is killed. */
-  readonly killAfterMs?: number;
 }) {
-  const withinMs = (limits.withinMs ?? 2000) + transportMs;
-  let ending = false;
+  const withinMs = CLOSE_MS + transportMs;
+  let isEnding = false;
 
   /** Starts the shutdown, unless it has begun. `since`: when it began, in milliseconds of `performance.now()`. */
   function begin(why: string, since = performance.now(), code = 0): void {
-    if (ending) return;
-    ending = true;
+    if (isEnding) return;
+    isEnding = true;
+    process.exitCode = code;
     log.debug(`ending: ${why}`);
-    killAfter((limits.killAfterMs ?? 5000) + transportMs);
-    const late = () => {
+    killAfter(KILL_AFTER_MS + transportMs);
+    const onTimeout = () => {
       log.error(`closing takes longer than ${withinMs} ms; exiting now`);
-      process.exit(code);
+      process.exit();
     };
-    setTimeout(late, Math.max(MIN_CLOSE_MS, withinMs - (performance.now() - since)));
+    setTimeout(onTimeout, Math.max(MIN_CLOSE_MS, withinMs - (performance.now() - since)));
     close(why)
       .catch((error: unknown) => log.error(`closing failed: ${inOneLine(error)}`))
-      .finally(() => process.exit(code));
+      .finally(() => process.exit());
   }
 
   for (const signal of SIGNALS)
     process.on(signal, () => {
-      if (ending) process.exit(0);
+      if (isEnding) process.exit();
       begin(signal);
     });
   process.on("unhandledRejection", (reason) =>
@@ -72,8 +73,7 @@ export function installShutdown({
   // Anything can be thrown, not only an Error.
   process.on("uncaughtException", (error: unknown) => {
     log.error(`uncaught exception: ${inOneLine(error)}`);
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (!PEER_GONE.has(code) && recover?.(error) !== true)
+    if (!PEER_GONE.has(errorCode(error)) && recover?.(error) !== true)
       begin("uncaught exception", undefined, 1);
   });
   return { begin: (why: string, since?: number) => begin(why, since) };

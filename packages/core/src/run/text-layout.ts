@@ -25,10 +25,10 @@ export function twoColumns(
 ): string[] {
   const start = left + 4;
   return rows.flatMap(([label, text]) => {
-    const [first = "", ...more] = wrap(text, Math.max(columns - start, 20));
-    const rest = more.map((line) => " ".repeat(start) + line);
-    if (label.length > left) return [`  ${label}`, " ".repeat(start) + first, ...rest];
-    return [`  ${label.padEnd(left)}  ${first}`.trimEnd(), ...rest];
+    const [first = "", ...wrappedLines] = wrap(text, Math.max(columns - start, 20));
+    const indentedLines = wrappedLines.map((line) => " ".repeat(start) + line);
+    if (label.length > left) return [`  ${label}`, " ".repeat(start) + first, ...indentedLines];
+    return [`  ${label.padEnd(left)}  ${first}`.trimEnd(), ...indentedLines];
   });
 }
 

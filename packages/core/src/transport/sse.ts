@@ -52,7 +52,7 @@ export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
       if (caller?.send === undefined || caller.principal?.key !== principal.key)
         return errorAnswer(404, { code: CODES.sessionNotFound, message });
       caller.principal = principal;
-      const body = await readBody(node, reply, load, limits.messageBytes);
+      const body = await readBody(node, reply, load, limits.messageBytes, principal);
       if (body === undefined || "status" in body) return body;
       reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
       engine.serve(body.value, caller, caller.send, { bytes: body.bytes });

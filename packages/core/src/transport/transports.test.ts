@@ -17,7 +17,8 @@ import {
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { type HttpProbe, useProbes } from "../../test/fixtures/http.ts";
+import { type HttpProbe, talk, useProbes } from "../../test/fixtures/http.ts";
+import { claim } from "../../test/fixtures/messages.ts";
 
 const { start, closeLater } = useProbes();
 let folder = "";
@@ -216,6 +217,8 @@ describe("a stream of 2024-11-05", () => {
   });
 });
 
+const PING = { jsonrpc: "2.0", id: 1, method: "server/discover", params: { _meta: claim() } };
+
 describe("a WebSocket", () => {
   const opened = async (socket: WebSocket) => {
     const [status] = await Promise.race([
@@ -269,6 +272,24 @@ describe("a WebSocket", () => {
     await expect.poll(() => serving.load.sessions).toBe(0);
   });
 
+  it("counts the bytes of unfinished messages, whatever is sent between them", async () => {
+    const { url, serving } = await start(["--websocket"], { limits: { messageBytes: 65_536 } });
+    const sockets = Array.from({ length: 12 }, () => open(url, ["mcp"]));
+    await Promise.all(sockets.map((socket) => once(socket, "open")));
+    const answers: unknown[] = [];
+    for (const socket of sockets) {
+      socket.on("message", (data) => answers.push(JSON.parse(String(data))));
+      socket.send(" ".repeat(60_000), { fin: false });
+      socket.ping("a");
+    }
+    await expect.poll(() => serving.load.sessions).toBeLessThan(9);
+    await expect.poll(() => serving.load.bytes % 60_008).toBe(0);
+    expect(serving.load.bytes).toBeGreaterThan(0);
+    for (const socket of sockets) socket.send(JSON.stringify(PING), { fin: true });
+    await expect.poll(() => serving.load.bytes).toBe(0);
+    expect(answers.length).toBe(serving.load.sessions);
+  });
+
   it("that reads none of its responses is disconnected", async () => {
     const { url, serving } = await start(["--websocket"]);
     const socket = open(url, ["mcp"]);
@@ -305,20 +326,6 @@ it.each(["--sse", "--websocket"])(
   },
 );
 
-/** Writes raw bytes that no client would, and waits for the end of the connection. */
-async function raw(url: URL, text: string): Promise<string> {
-  const socket = createConnection(Number(url.port), url.hostname);
-  // Half open: this side stays open when the server ends its side.
-  let answer = "";
-  socket.on("data", (chunk) => {
-    answer += String(chunk);
-  });
-  const closed = new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve));
-  socket.write(text);
-  await closed;
-  return answer;
-}
-
 describe("a connection over HTTP", () => {
   const request = (url: URL, id: number, name: string, args: object) => {
     const _meta = {
@@ -338,7 +345,7 @@ describe("a connection over HTTP", () => {
         ? request(url, id, "probe_slow", { ms: 100 })
         : request(url, id, "probe_echo", { text: "a" }),
     );
-    const answers = await raw(url, calls.join("") + last);
+    const answers = await talk(url, calls.join("") + last);
     const ids = [...answers.matchAll(/"id":(\d)/g)].map(([, id]) => Number(id));
     expect(ids).toEqual([1, 2, 3, 4]);
     expect(answers).toContain('{"status":"ok"}');
@@ -357,12 +364,14 @@ describe("a connection over HTTP", () => {
     const plain = await start();
     const body = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
     const h2c = `POST /mcp HTTP/1.1\r\nhost: ${plain.url.host}\r\nconnection: upgrade, close\r\nupgrade: h2c\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-    expect(await raw(plain.url, h2c)).toMatch(/^HTTP\/1\.1 200 .*"id":1,"result":\{\}/s);
+    expect(await talk(plain.url, h2c)).toMatch(/^HTTP\/1\.1 200 .*"id":1,"result":\{\}/s);
     const { url } = await start(["--websocket"]);
     const upgrade =
       "GET /mcp HTTP/1.1\r\nhost: evil.example\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
-    expect(await raw(url, upgrade)).toMatch(/^HTTP\/1\.1 403/);
-    expect(await raw(url, "GET /mcp HTTP/1.1\r\nbroken header\r\n\r\n")).toMatch(/^HTTP\/1\.1 400/);
+    expect(await talk(url, upgrade)).toMatch(/^HTTP\/1\.1 403/);
+    expect(await talk(url, "GET /mcp HTTP/1.1\r\nbroken header\r\n\r\n")).toMatch(
+      /^HTTP\/1\.1 400/,
+    );
   });
 });
 

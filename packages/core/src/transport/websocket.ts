@@ -14,6 +14,8 @@ const GOING_AWAY = 1001;
 const POLICY_VIOLATION = 1008;
 /** How long a client may take to close its side, in milliseconds. */
 const CLOSE_MS = 100;
+/** Of the header of a control frame from a client: its type, its length and the mask (RFC 6455, section 5.2). */
+const CONTROL_BYTES = 6;
 /** How many unsent bytes may wait. */
 const MAX_UNSENT = 16 * 1_048_576;
 
@@ -22,31 +24,51 @@ const MAX_UNSENT = 16 * 1_048_576;
  * noticed by TCP.
  */
 export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
-  const slots = engine.load.limit(limits.sessions);
+  const { load } = engine;
+  const slots = load.limit(limits.sessions);
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: limits.messageBytes,
     perMessageDeflate: false,
-    handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
+    handleProtocols: (protocols) => (protocols.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
-  const open = new Map<WebSocket, Caller>();
+  const callers = new Map<WebSocket, Caller>();
 
-  function serve(socket: WebSocket, principal: Principal): void {
+  function serve(socket: WebSocket, connection: Duplex, principal: Principal): void {
+    const { owner } = principal;
+    /** The bytes of its unfinished message, which ws collects. */
+    let unfinished = 0;
+    const count = (change: number) => {
+      const counted = Math.max(change, -unfinished);
+      unfinished += counted;
+      load.bytes.count(counted, owner);
+    };
+    // Before ws reads it.
+    connection.prependListener("data", (chunk: Buffer) => {
+      count(chunk.length);
+      if (!load.hasRoomForBytes(unfinished, owner, 0)) connection.destroy();
+    });
+    for (const control of ["ping", "pong"] as const)
+      socket.on(control, (data) => count(-CONTROL_BYTES - data.length));
     const send: Send = (json) => {
       // A client that does not read its answers is disconnected.
       if (socket.bufferedAmount > MAX_UNSENT) socket.terminate();
       else if (json !== undefined && socket.readyState === socket.OPEN) socket.send(json);
     };
     const caller = new Caller({ principal, send });
-    open.set(socket, caller);
-    socket.on("message", (data) => engine.serve(String(data), caller, send));
+    callers.set(socket, caller);
+    socket.on("message", (data) => {
+      count(-unfinished);
+      engine.serve(String(data), caller, send);
+    });
     socket.on("error", (error) => engine.service.log.debug(`WebSocket: ${error.message}`));
     whenExpired(principal, { whenClosed: (work) => socket.once("close", work) }, () => {
       void engine.close(caller);
       end(socket, POLICY_VIOLATION, "The token has expired.");
     });
     socket.on("close", () => {
-      open.delete(socket);
+      count(-unfinished);
+      callers.delete(socket);
       void engine.close(caller, null);
     });
   }
@@ -58,26 +80,26 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
 
   return {
     get count() {
-      return open.size;
+      return callers.size;
     },
 
     /** Takes over a connection whose host, origin and caller are checked, or returns an error response. */
     upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal) {
-      const offered = node.headers["sec-websocket-protocol"] ?? "";
-      if (!offered.split(",").some((name) => name.trim() === SUBPROTOCOL))
+      const protocolHeader = node.headers["sec-websocket-protocol"] ?? "";
+      if (!protocolHeader.split(",").some((name) => name.trim() === SUBPROTOCOL))
         return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
       if (socket.destroyed) return undefined;
       if (!slots.take(principal.owner))
         return refuse(503, "Too many connections are open; try again later.");
       // Even if the handshake fails.
       socket.once("close", () => slots.count(-1, principal.owner));
-      server.handleUpgrade(node, socket, head, (webSocket) => serve(webSocket, principal));
+      server.handleUpgrade(node, socket, head, (accepted) => serve(accepted, socket, principal));
       return undefined;
     },
 
     async close(): Promise<void> {
-      await Promise.all([...open.values()].map((caller) => engine.close(caller)));
-      for (const socket of open.keys()) end(socket, GOING_AWAY, "The server is shutting down.");
+      await Promise.all([...callers.values()].map((caller) => engine.close(caller)));
+      for (const socket of callers.keys()) end(socket, GOING_AWAY, "The server is shutting down.");
       server.close();
     },
   };

@@ -1,6 +1,7 @@
 import { type EntryVariable, type Launch, shellWord } from "@refmcp/core/run";
 import { stringify } from "smol-toml";
-import { type Host, type HostEntry, ordinary } from "./hosts.ts";
+import type { Host, HostEntry } from "./host.ts";
+import { ordinary } from "./hosts.ts";
 
 /** What an entry starts. */
 export interface ServerLaunch {

@@ -1,15 +1,13 @@
 import { execFile } from "node:child_process";
-import type { HostEntry } from "../hosts/hosts.ts";
+import type { HostEntry } from "../hosts/host.ts";
 import { SetupProblem } from "./file.ts";
 import type { Machine } from "./machine.ts";
 
 /** What an entry starts, in the form of any host. */
 export function startOf(entry: HostEntry) {
   const words = [entry.command ?? entry.cmd ?? [], entry.args ?? []].flat().map(String);
-  const env: Readonly<Record<string, string>> = Object(
-    entry.env ?? entry.envs ?? entry.environment,
-  );
-  return { words, env };
+  const env = entry.env ?? entry.envs ?? entry.environment;
+  return { words, env: Object(env) as Readonly<Record<string, string>> };
 }
 
 /** The PATH of a program that was started from the desktop, which has no login shell's settings. */
@@ -20,12 +18,9 @@ const DESKTOP_PATH: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
 const MAX_START_MS = 60_000;
 
 const clientInfo = { name: "refmcp-setup", version: "1.0.0" };
+const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
 const MESSAGES = [
-  {
-    id: 1,
-    method: "initialize",
-    params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo },
-  },
+  { id: 1, method: "initialize", params },
   { method: "notifications/initialized" },
   { id: 2, method: "tools/list" },
 ].map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -36,10 +31,7 @@ const MESSAGES = [
  * @returns the number of tools
  * @throws {SetupProblem}
  */
-export function countTools(
-  { words, env }: ReturnType<typeof startOf>,
-  machine: Machine,
-): Promise<number> {
+export function countTools({ words, env }: ReturnType<typeof startOf>, machine: Machine) {
   const [command = "", ...args] = words;
   const reference = /^(?:\$\{(?:env:)?(\w+)\}|\{env:(\w+)\})$/;
   const resolved = Object.entries(env).map(([name, text]) => {
@@ -53,7 +45,7 @@ export function countTools(
     maxBuffer: 2 ** 26,
     windowsHide: true,
   };
-  return new Promise((resolve, reject) => {
+  return new Promise<number>((resolve, reject) => {
     const child = execFile(command, args, options, (error, stdout, stderr) => {
       const answer = stdout.split("\n").find((line) => /"id":2\b.*"tools":/.test(line));
       if (answer !== undefined) return resolve(JSON.parse(answer).result.tools.length);

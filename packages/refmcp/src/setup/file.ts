@@ -5,17 +5,15 @@ import { createPathGuard, DirectoryAllowlist, ensureDirectory } from "@refmcp/bo
 import { isObject } from "@refmcp/core/run";
 import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
 import { parse as parseToml, stringify } from "smol-toml";
-import type { Host, HostEntry } from "../hosts/hosts.ts";
+import type { Host, HostEntry } from "../hosts/host.ts";
 
 /** Why a file cannot be read or changed, or what the user must do first, as a sentence. */
 export class SetupProblem extends Error {}
 
-/** Larger than any host's file; Claude Code's has several megabytes after some months. */
-const MAX_BYTES = 50_000_000;
 const BOM = "\uFEFF";
 
 /** A host's file. */
-export interface ConfigFile {
+interface ConfigFile {
   /** With links resolved, so that a linked file stays a link. */
   readonly path: string;
   /** Undefined if there is no file. */
@@ -32,7 +30,6 @@ export function readConfig(place: string, format?: Host["format"]): ConfigFile {
     if (stat === undefined && lstatSync(place, { throwIfNoEntry: false }) === undefined)
       return { path: place, bytes: undefined, text: "", data: {} };
     if (stat?.isFile() !== true) throw new SetupProblem("is not a regular file.");
-    if (stat.size > MAX_BYTES) throw new SetupProblem(`is larger than ${MAX_BYTES} bytes.`);
     const path = realpathSync(place);
     const bytes = readFileSync(path);
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -61,10 +58,11 @@ function dataOf(text: string, format: Host["format"]): HostEntry {
   return data;
 }
 
-/** The entry at a path; undefined if there is none. */
+/** The entry at a path; undefined if there is none. @throws {SetupProblem} if it is not an object. */
 export function entryAt(data: HostEntry, path: readonly string[]): HostEntry | undefined {
   const value = path.reduce<unknown>((node, key) => (isObject(node) ? node[key] : undefined), data);
-  return isObject(value) ? value : undefined;
+  if (value === undefined || isObject(value)) return value;
+  throw new SetupProblem(`has something else as ${path.join(".")}, which stays.`);
 }
 
 /**
@@ -114,10 +112,8 @@ function editJson(text: string, path: readonly string[], entry: HostEntry | unde
 
 function editToml(text: string, path: readonly string[], entry: HostEntry | undefined): string {
   const header = path.join("\\.");
-  const table = new RegExp(
-    `(?:\\r?\\n)?^\\[${header}(?:\\.[^\\]\\n]*)?\\][^\\n]*\\n(?:(?!\\s*[[#])[^\\n]*\\n)*`,
-    "gm",
-  );
+  const heading = `^\\[${header}(?:\\.[^\\]\\n]*)?\\][^\\n]*\\n`;
+  const table = new RegExp(`(?:\\r?\\n)?${heading}(?:(?!\\s*[[#])[^\\n]*\\n)*`, "gm");
   const others = text.replace(table, "");
   if (entry === undefined) return others;
   const gap = others.trim() === "" ? "" : others.endsWith("\n") ? "\n" : "\n\n";

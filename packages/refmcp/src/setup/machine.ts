@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, normalize } from "node:path";
-import { HOST_NAMES, HOSTS, type Host, type HostName } from "../hosts/hosts.ts";
+import type { Host } from "../hosts/host.ts";
+import { HOST_NAMES, HOSTS, type HostName } from "../hosts/hosts.ts";
 
 /** Where `setup` looks for hosts. */
 export interface Machine {

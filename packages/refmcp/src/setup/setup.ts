@@ -1,26 +1,18 @@
-import { execFile } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
-import { isDeepStrictEqual, promisify } from "node:util";
+import { resolve } from "node:path";
 import { stateDirectories } from "@refmcp/boundary";
 import { carryOptions, parseOptions, unknownNames } from "@refmcp/core/run";
 import { allInstalled } from "../catalog.ts";
-import { entryOf, entryPath, fileText, restartOf } from "../hosts/entry.ts";
-import { HOST_NAMES, type Host, type HostEntry } from "../hosts/hosts.ts";
+import { entryPath, fileText, restartOf } from "../hosts/entry.ts";
+import { HOST_NAMES } from "../hosts/hosts.ts";
 import { allOptions } from "../options.ts";
 import { countTools, startOf } from "./check.ts";
-import {
-  type ConfigFile,
-  entryAt,
-  readConfig,
-  SetupProblem,
-  withEntry,
-  writeConfig,
-} from "./file.ts";
+import { entryAt, readConfig, SetupProblem, writeConfig } from "./file.ts";
 import { type InstalledHost, installedHosts, type Machine } from "./machine.ts";
+import { does, NAME, type Plan, planOf, type Settings, writePlan } from "./plan.ts";
 import { Terminal, type TerminalIo } from "./terminal.ts";
-import { changesIn, planUndo, recordFile, remember } from "./undo.ts";
+import { changesIn, planUndo, recordFile, remember, type Undo } from "./undo.ts";
 
 /** The machine and the terminal that `setup` works with. */
 interface SetupIo extends Machine, TerminalIo {
@@ -46,7 +38,6 @@ Options
 
 Other options go into the entries: refmcp setup ~/project --sqlite app.db`;
 const FLAGS = ["--fixed", "--dry-run", "-y", "--yes", "--check", "--undo", "-h", "--help"];
-const NAME = "refmcp";
 
 /**
  * Runs `refmcp setup`.
@@ -73,8 +64,6 @@ export async function runSetup(
   setup.close();
   return setup.exitCode;
 }
-
-const does = ({ does = [] }: Host, what: "roots" | "search") => does.includes(what);
 
 class Setup extends Terminal {
   readonly #io: SetupIo;
@@ -110,7 +99,7 @@ class Setup extends Terminal {
   }
 
   /** Reads the options for the servers as the program itself does, and asks for what is missing. */
-  async settings(hosts: readonly InstalledHost[]) {
+  async #settings(hosts: readonly InstalledHost[]): Promise<Settings> {
     const { env, cwd, home } = this.#io;
     const argv = this.#words;
     const all = allOptions(await allInstalled(argv, env));
@@ -143,12 +132,12 @@ class Setup extends Terminal {
   }
 
   async #setUp(hosts: readonly InstalledHost[]): Promise<void> {
-    const settings = await this.settings(hosts);
+    const settings = await this.#settings(hosts);
     const plans: Plan[] = [];
     for (const installed of hosts) {
       const { host, file } = installed;
       const subject = `${host.title}: ${file}`;
-      const plan = await this.attempt(subject, () => planOf(installed, settings, this.#io));
+      const plan = await this.attempt(subject, () => planOf(installed, settings, this.#io.bin));
       if (plan === undefined) continue;
       const entry = JSON.stringify(plan.entry);
       const pasted = fileText(host, NAME, plan.entry);
@@ -165,7 +154,7 @@ class Setup extends Terminal {
     const written: Plan[] = [];
     for (const plan of plans)
       await this.attempt(`${plan.host.title}: ${plan.file}`, async () => {
-        await write(plan, record, this.#io);
+        await writePlan(plan, record, this.#io);
         written.push(plan);
       });
     if (written.length > 0) await this.#check(written);
@@ -183,8 +172,8 @@ class Setup extends Terminal {
         const key = JSON.stringify(start);
         const starting = starts.get(key) ?? countTools(start, this.#io);
         starts.set(key, starting);
-        const found = `has the entry, which starts and lists ${await starting} tools.`;
-        this.write(`✓ ${subject} ${found}\n  ${restartOf(host)}`);
+        const fact = `has the entry, which starts and lists ${await starting} tools.`;
+        this.write(`✓ ${subject} ${fact}\n  ${restartOf(host)}`);
       });
     }
     if (starts.size > 0) return this.write("The hosts themselves were not started.");
@@ -193,12 +182,12 @@ class Setup extends Terminal {
 
   async #undo(): Promise<void> {
     const record = await recordFile(this.#io.stateDirectories);
-    const plans: { file: string; config: ConfigFile; text: string }[] = [];
+    const plans: Undo[] = [];
     for (const [file, change] of Object.entries(changesIn(record))) {
       if (this.#names.length > 0 && !this.#names.includes(change.host)) continue;
       const plan = await this.attempt(file, () => planUndo(file, change));
       if (plan === undefined) continue;
-      plans.push({ file, ...plan });
+      plans.push(plan);
       const what = change.before === null ? "-" : "restore";
       this.write(`${file}\n  ${what} ${change.path.join(".")}`);
     }
@@ -211,61 +200,4 @@ class Setup extends Terminal {
         this.write(`✓ ${file}`);
       });
   }
-}
-
-type Settings = Awaited<ReturnType<Setup["settings"]>>;
-type Plan = ReturnType<typeof planOf>;
-
-/** The change of a host's file. @throws {SetupProblem} */
-function planOf(installed: InstalledHost, settings: Settings, { bin }: SetupIo) {
-  const { host, file } = installed;
-  const follows = does(host, "roots") && !settings.isFixed;
-  const directories = follows ? [] : settings.directories;
-  if (!follows && directories.length === 0)
-    throw new SetupProblem(
-      "is left out, because the host does not report the open project: name a folder, DIR.",
-    );
-  const finding = settings.findsTools && !does(host, "search") ? ["--find-tools"] : [];
-  const args = [bin, ...directories, ...settings.args, ...finding];
-  const start = { command: process.execPath, args };
-  const fresh = entryOf(host, { name: NAME, start, env: settings.env });
-  const path = entryPath(host, NAME);
-  const config = readConfig(file, host.format);
-  const before = entryAt(config.data, path);
-  if (before !== undefined && !isOurs(before, bin))
-    throw new SetupProblem(`has another program as ${path.join(".")}, which stays.`);
-  const entry = merged(before ?? {}, fresh);
-  const isDone = host.format === "yaml" || isDeepStrictEqual(entry, before);
-  const text = isDone ? config.text : withEntry(config, host.format, path, entry);
-  return { ...installed, path, entry, config, before: before ?? null, text };
-}
-
-/** Whether an entry starts refmcp. */
-function isOurs(entry: HostEntry, bin: string): boolean {
-  const own = /(?:^|[\\/])refmcp(?:@[\w.^~-]+|\.cmd|[\\/](?:.*[\\/])?dist[\\/]bin\.js)?$/;
-  return startOf(entry)
-    .words.slice(0, 6)
-    .some((word) => word === bin || own.test(word));
-}
-
-/** The new entry with what the user added to the old one: approved tools, and variables. */
-function merged(old: HostEntry, fresh: HostEntry): HostEntry {
-  const variables = ["env", "envs", "environment"].filter((key) => key in old);
-  const both = variables.map((key) => [key, { ...Object(fresh[key]), ...Object(old[key]) }]);
-  return { ...old, ...fresh, ...Object.fromEntries(both) };
-}
-
-/** Adds an entry by the host's own command where that is better, or in the file. */
-async function write(plan: Plan, record: string, { env, home }: SetupIo): Promise<void> {
-  const { id, host, file, path, entry, config, before, text } = plan;
-  await remember(record, file, { host: id, path, before, after: entry });
-  const words = host.isRun === true && before === null ? host.adds?.(NAME, entry) : undefined;
-  const [program = "", ...args] = words ?? [];
-  const isIn = (folder: string) => existsSync(join(folder, program));
-  if (program !== "" && env.PATH?.split(delimiter).some(isIn) === true) {
-    const options = { env: { ...env }, cwd: home, timeout: 20_000 };
-    await promisify(execFile)(program, args, options).catch(() => undefined);
-    if (entryAt(readConfig(file, host.format).data, path) !== undefined) return;
-  }
-  await writeConfig(config, text, before === null);
 }

@@ -1,16 +1,10 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { DirectoryAllowlist, openStateDirectory } from "@refmcp/boundary";
-import { HOSTS, type HostEntry, type HostName } from "../hosts/hosts.ts";
+import type { HostEntry } from "../hosts/host.ts";
+import { HOSTS, type HostName } from "../hosts/hosts.ts";
 import { startOf } from "./check.ts";
-import {
-  type ConfigFile,
-  entryAt,
-  readConfig,
-  SetupProblem,
-  withEntry,
-  writeConfig,
-} from "./file.ts";
+import { entryAt, readConfig, SetupProblem, withEntry, writeConfig } from "./file.ts";
 
 /** What `setup` wrote into a file. */
 interface Change {
@@ -38,8 +32,8 @@ export async function remember(record: string, file: string, change?: Change): P
   const earlier = changesIn(record)[file];
   // What this program wrote in an earlier run is not what the user had.
   const isOwn = change?.before && earlier && isSame(earlier.after, change.before);
-  const kept = isOwn ? { ...change, before: earlier.before } : change;
-  await writeConfig(config, JSON.stringify({ ...config.data, [file]: kept }), false);
+  const entry = isOwn ? { ...change, before: earlier.before } : change;
+  await writeConfig(config, JSON.stringify({ ...config.data, [file]: entry }), false);
 }
 
 /** Whether two entries start the same, even if the host or the user has added something to one. */
@@ -53,15 +47,14 @@ function isSame(written: HostEntry, now: HostEntry): boolean {
  * @returns undefined if the entry is no longer there.
  * @throws {SetupProblem} if the entry is another one now.
  */
-export function planUndo(
-  file: string,
-  { host, path, before, after }: Change,
-): { config: ConfigFile; text: string } | undefined {
+export function planUndo(file: string, { host, path, before, after }: Change) {
   const { format } = HOSTS[host];
   const config = readConfig(file, format);
   const now = entryAt(config.data, path);
   if (now === undefined) return undefined;
   if (!isSame(after, now))
     throw new SetupProblem(`has another ${path.join(".")} now, which stays.`);
-  return { config, text: withEntry(config, format, path, before ?? undefined) };
+  return { file, config, text: withEntry(config, format, path, before ?? undefined) };
 }
+
+export type Undo = NonNullable<ReturnType<typeof planUndo>>;

@@ -44,8 +44,8 @@ export function encodeCell(value: unknown, max: number, cut: CutCells): unknown 
       // Within arrays, bytes have to be encoded too.
       const isNested =
         Array.isArray(value) &&
-        value.some((one) => one instanceof Uint8Array || Array.isArray(one));
-      const shown = isNested ? value.map((one) => encodeCell(one, max, cut)) : value;
+        value.some((item) => item instanceof Uint8Array || Array.isArray(item));
+      const shown = isNested ? value.map((item) => encodeCell(item, max, cut)) : value;
       const text = JSON.stringify(shown);
       return Buffer.byteLength(text) <= max ? shown : cutText(text, max, cut);
     }

@@ -70,7 +70,7 @@ export function describedValues({
 } {
   const conditions = checks.map((check) => check.replace(/^CHECK \(([\s\S]*)\)$/i, "$1"));
   const lists = conditions.map(listedIn);
-  const list = allowed ?? lists.find((one) => one !== undefined);
+  const list = allowed ?? lists.find((candidate) => candidate !== undefined);
   const others = conditions.filter((_, at) => lists[at] === undefined);
   return {
     ...(list === undefined ? {} : { allowed: valueList(list, allowedCount) }),

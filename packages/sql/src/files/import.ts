@@ -38,10 +38,10 @@ export async function importCsv(
   const file = await databases.guard.openFile(path);
   try {
     const { size } = file.stat;
-    const known = await at.columns(relation, { signal });
+    const columnNames = await at.columns(relation, { signal });
     const columns = headerOf(
       await firstRecord(file, delimiter),
-      known,
+      columnNames,
       relation.written,
       file.path,
     );

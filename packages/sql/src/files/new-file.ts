@@ -27,7 +27,7 @@ export async function writeNewFile<Value>(
   fill: (write: (piece: Uint8Array) => Promise<void>) => Promise<Value>,
 ): Promise<NewFile & { value: Value }> {
   const { parent, entry, path: full, stat } = await guard.place(path, { write: true });
-  const taken = new ToolError(
+  const conflict = new ToolError(
     "conflict",
     `${JSON.stringify(full)} already exists; nothing was written.`,
     {
@@ -39,7 +39,7 @@ export async function writeNewFile<Value>(
     throw systemError(error, full);
   };
   try {
-    if (stat !== undefined) throw taken;
+    if (stat !== undefined) throw conflict;
     const temporary = await createTemporaryFile(parent, 0o600, full);
     try {
       let bytes = 0;
@@ -51,7 +51,7 @@ export async function writeNewFile<Value>(
       await temporary.handle.close();
       await parent.verify();
       await giveFreeName(temporary, entry, full).catch((error: unknown) => {
-        throw errorCode(error) === "EEXIST" ? taken : error;
+        throw errorCode(error) === "EEXIST" ? conflict : error;
       });
       return { path: full, bytes, value };
     } finally {

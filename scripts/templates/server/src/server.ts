@@ -17,7 +17,7 @@ export const server = defineServer({
   directories: {},
   tools,
   // Loaded with the first call: a start should cost next to nothing.
-  async open({ options: { maxFileBytes }, allowed }) {
+  async open({ options: { maxFileBytes }, allowlist: allowed }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { SampleSource } = await import("./sample/source.ts");
     return new SampleSource(createPathGuard(allowed), maxFileBytes);

@@ -138,6 +138,7 @@ export const failure = errorsOf({
   ],
   no_change: ["not_found", "list_changes lists the recorded changes, newest first."],
   already_undone: ["conflict"],
+  nothing_made: ["conflict"],
   changed_since: [
     "conflict",
     "Undo the later changes first (list_changes with this path shows them), or write the content you want.",

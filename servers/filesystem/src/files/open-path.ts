@@ -59,19 +59,16 @@ export async function openIfThere(
 }
 
 /**
- * The real path to lock for `path`: that of the file that a write would change or, if there is none yet, the path that
- * it will get.
+ * The real path to lock for `path`: that of the entry itself or, if it is written through a symlink (`follow`), of its
+ * target.
  */
-export async function lockPath(guard: PathGuard, path: string): Promise<string> {
-  const file = await openIfThere(guard, path);
-  await file?.handle.close();
-  return file?.realPath ?? entryPath(guard, path);
-}
-
-/** The real path of the entry itself; a link is not followed. */
-export async function entryPath(guard: PathGuard, path: string): Promise<string> {
+export async function lockPath(guard: PathGuard, path: string, follow: boolean): Promise<string> {
   const absolute = await guard.resolve(path);
   const place = await placeOf(guard, absolute).catch(orNothing);
+  const isFollowed = follow && place?.stat?.isSymbolicLink() === true;
+  const file = isFollowed ? await guard.openFile(absolute).catch(orNothing) : undefined;
+  await file?.handle.close();
+  if (file !== undefined) return file.realPath;
   // If the parent is also missing, everyone who creates both locks the same text.
   return place === undefined ? absolute : join(place.parent.realPath, place.name);
 }

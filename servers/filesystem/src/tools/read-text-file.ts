@@ -1,7 +1,8 @@
 import { HARD_ANSWER_CHARS, largeAnswers } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { path, tool } from "../context.ts";
-import { factsLine, onItsOwn, readText, textChars } from "../files/read/read-text.ts";
+import { factsLine, onItsOwn } from "../files/read/facts-line.ts";
+import { readText, textChars } from "../files/read/read-text.ts";
 import { encodingNamed } from "../files/read/text-encoding.ts";
 
 const line = z.int().min(1).max(1_000_000_000).optional();

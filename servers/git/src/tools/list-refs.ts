@@ -1,6 +1,6 @@
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import { readTool as tool } from "../context.ts";
+import { option, readTool as tool } from "../context.ts";
 import { listRefs, refShape } from "../git/read/refs.ts";
 
 export default tool({
@@ -13,6 +13,7 @@ export default tool({
     kind: z
       .enum(["tags", "remotes", "stashes", "worktrees"])
       .describe("tags (newest first), remotes, stashes or worktrees."),
+    contains: option("Only tags with this commit, oldest first: the release it came with."),
     limit: fields.limit(50, 1_000),
     cursor: fields.cursor,
   },

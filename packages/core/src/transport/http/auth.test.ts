@@ -13,6 +13,13 @@ describe("a bearer token", () => {
       (await post(one.url, message, { ...headers, ...authorization })).status;
     expect(await status(bearer(SECRET))).toBe(200);
     expect(await status({})).toBe(401);
+    // Without a token, it is asked for one, not accused of a wrong one (RFC 6750, 3.1).
+    const challenge = async (authorization: Record<string, string>) =>
+      (await post(one.url, message, { ...headers, ...authorization })).headers.get(
+        "www-authenticate",
+      );
+    expect(await challenge({})).toBe("Bearer");
+    expect(await challenge(bearer("x"))).toContain('error="invalid_token"');
     expect(await status(bearer(`${SECRET}0`))).toBe(401);
     expect(await status(bearer(SECRET.toUpperCase()))).toBe(401);
     expect(await status({ authorization: `Basic ${SECRET}` })).toBe(401);

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { clip } from "@refmcp/boundary/answer";
+import { clip, reasonOf } from "@refmcp/boundary/answer";
 import { EFFECTS } from "../../define/effect.ts";
 import type { Awaitable } from "../../define/tool.ts";
 import type { Principal } from "../../engine/caller.ts";
@@ -30,16 +30,16 @@ export async function createAuthenticator(
 ): Promise<Authenticator> {
   if (settings.kind === "oauth") return oauthAuthenticator(settings, service);
   const { token } = settings;
-  const expected = digest(token ?? "");
+  const tokenDigest = digest(token ?? "");
   return {
     metadata: new Map(),
-    stepUp: (scope) => challenge(lack([scope])),
+    stepUp: (scope) => challenge(insufficientScope([scope])),
     authenticate(authorization) {
       if (token === undefined) return { key: "", owner: "" };
-      const sent = bearerToken(authorization);
-      if (sent === undefined) return challenge();
+      const sentToken = bearerToken(authorization);
+      if (sentToken === undefined) return challenge();
       // Digests of equal length are compared in constant time.
-      return timingSafeEqual(digest(sent), expected)
+      return timingSafeEqual(digest(sentToken), tokenDigest)
         ? { key: "token", owner: "token" }
         : challenge({ error: "invalid_token", error_description: "The token is invalid." });
     },
@@ -52,26 +52,26 @@ async function oauthAuthenticator(
 ): Promise<Authenticator> {
   const { createTokenVerifier } = await import("./oauth.ts");
   const { issuer, audience, scopes, toolScopes } = settings;
-  const supported = [...scopes, ...(toolScopes ? EFFECTS.map(scopeFor) : [])];
+  const supportedScopes = [...scopes, ...(toolScopes ? EFFECTS.map(scopeFor) : [])];
   const metadataUrl = new URL(WELL_KNOWN + audience.pathname.replace(/\/$/, ""), audience);
   metadataUrl.search = audience.search;
   const verify = createTokenVerifier(issuer, audience);
   // A client may request exactly these scopes, so they include those of this server that its token already has.
-  const wider = (missing: readonly string[], held: readonly string[]) => {
-    const kept = supported.filter((scope) => held.includes(scope));
-    return challenge(lack(missing), [...scopes, ...kept, ...missing], metadataUrl);
+  const scopeChallenge = (missing: readonly string[], tokenScopes: readonly string[]) => {
+    const granted = supportedScopes.filter((scope) => tokenScopes.includes(scope));
+    return challenge(insufficientScope(missing), [...scopes, ...granted, ...missing], metadataUrl);
   };
-  let logged: unknown;
+  let lastLoggedError: unknown;
   const document = {
     resource: urlText(audience),
     authorization_servers: [urlText(issuer)],
     bearer_methods_supported: ["header"],
     // Shown on the authorization server's consent page.
     resource_name: identity.title ?? identity.name,
-    ...(supported.length === 0 ? {} : { scopes_supported: supported }),
+    ...(supportedScopes.length === 0 ? {} : { scopes_supported: supportedScopes }),
   };
   return {
-    stepUp: (scope, { scopes: held = [] }) => wider([scope], held),
+    stepUp: (scope, { scopes: tokenScopes = [] }) => scopeChallenge([scope], tokenScopes),
     metadata: new Map(
       [WELL_KNOWN, `${WELL_KNOWN}/mcp`, metadataUrl.pathname].map((path) => [path, document]),
     ),
@@ -79,18 +79,18 @@ async function oauthAuthenticator(
       try {
         const token = bearerToken(authorization);
         if (token === undefined) return challenge(undefined, scopes, metadataUrl);
-        const { subject, clientId, expiresAt, scopes: held } = await verify(token);
-        const missing = scopes.filter((scope) => !held.includes(scope));
-        if (missing.length > 0) return wider(missing, held);
+        const { subject, clientId, expiresAt, scopes: tokenScopes } = await verify(token);
+        const missing = scopes.filter((scope) => !tokenScopes.includes(scope));
+        if (missing.length > 0) return scopeChallenge(missing, tokenScopes);
         const key = JSON.stringify([subject, clientId]);
-        return { key, owner: subject, expiresAt, ...(toolScopes ? { scopes: held } : {}) };
+        return { key, owner: subject, expiresAt, ...(toolScopes ? { scopes: tokenScopes } : {}) };
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
+        const why = reasonOf(error);
         const invalid = { error: "invalid_token", error_description: why };
         if (error instanceof InvalidToken) return challenge(invalid, scopes, metadataUrl);
         // The verifier repeats a failure for a while, as the same object; log it once.
-        if (error !== logged) log.error(`Tokens cannot be checked: ${why}`);
-        logged = error;
+        if (error !== lastLoggedError) log.error(`Tokens cannot be checked: ${why}`);
+        lastLoggedError = error;
         const description = "The authorization server's keys are unavailable.";
         const body = { error: "temporarily_unavailable", error_description: description };
         return jsonAnswer(503, body, { "retry-after": "5" });
@@ -111,7 +111,7 @@ export function whenExpired({ expiresAt }: Principal, reply: Closable, end: () =
   reply.whenClosed(() => clearTimeout(timer));
 }
 
-function lack(scopes: readonly string[]) {
+function insufficientScope(scopes: readonly string[]) {
   const error_description = `The token lacks the scope ${scopes.join(" ")}.`;
   return { error: "insufficient_scope", error_description };
 }
@@ -122,7 +122,7 @@ function lack(scopes: readonly string[]) {
  * @param problem undefined without a token, since RFC 6750 (section 3.1) has no error for it.
  */
 function challenge(
-  problem?: ReturnType<typeof lack>,
+  problem?: ReturnType<typeof insufficientScope>,
   scopes: readonly string[] = [],
   metadata?: URL,
 ) {
@@ -131,13 +131,13 @@ function challenge(
     ...(scopes.length === 0 ? {} : { scope: [...new Set(scopes)].join(" ") }),
     ...(metadata === undefined ? {} : { resource_metadata: metadata.href }),
   };
-  const quoted = Object.entries(parameters).map(
+  const headerParameters = Object.entries(parameters).map(
     ([name, value]) =>
       `${name}="${value.replaceAll(/[^\x20-\x7e]/g, " ").replaceAll(/[\\"]/g, "\\$&")}"`,
   );
   const body = problem ?? { error_description: "Send the header Authorization: Bearer TOKEN." };
   return jsonAnswer(problem?.error === "insufficient_scope" ? 403 : 401, body, {
-    "www-authenticate": ["Bearer", quoted.join(", ")].join(" ").trim(),
+    "www-authenticate": ["Bearer", headerParameters.join(", ")].join(" ").trim(),
   });
 }
 
@@ -177,13 +177,13 @@ export function createAccess({ address, auth, allowedHosts, allowedOrigins }: Ht
     /** The response to a request for a host that is not this server; undefined if it is. */
     hostRefusal({ headers, rawHeaders }: IncomingMessage): Answer | undefined {
       const names = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name));
-      const named = HOST.test(headers.host ?? "")
+      const hostName = HOST.test(headers.host ?? "")
         ? hostnameOf(`http://${headers.host}`)
         : undefined;
-      if (names.length !== 1 || named === undefined)
+      if (names.length !== 1 || hostName === undefined)
         return refuse(400, "The request must have one valid Host header.");
-      const text = `The host ${clip(named, MAX_SHOWN)} is not allowed. Allow it with --http-allow-host.`;
-      return hosts.has(named) ? undefined : refuse(403, text);
+      const text = `The host ${clip(hostName, MAX_SHOWN)} is not allowed. Allow it with --http-allow-host.`;
+      return hosts.has(hostName) ? undefined : refuse(403, text);
     },
     /** The response to a web page that is not allowed; for others, lets it read the answers (CORS). */
     originRefusal({ headers: { origin = "" } }: IncomingMessage, response?: ServerResponse) {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import type { Principal } from "../../engine/caller.ts";
 import { parseError } from "../../engine/errors.ts";
 import type { Load } from "../../engine/load.ts";
 import { parseMessage, show } from "../../engine/message.ts";
@@ -11,7 +12,13 @@ import { type Answer, errorAnswer, headerOf, type Reply, refuse } from "./reply.
  *
  * @returns a response if it is refused; undefined if the client has gone.
  */
-export async function readBody(node: IncomingMessage, reply: Reply, load: Load, maxBytes: number) {
+export async function readBody(
+  node: IncomingMessage,
+  reply: Reply,
+  load: Load,
+  maxBytes: number,
+  { owner }: Principal,
+) {
   const type = headerOf(node.headers, "content-type") ?? "";
   if (!/^application\/json\s*(?:;|$)/i.test(type) || /charset\s*=(?!\s*"?utf-?8)/i.test(type))
     return refuse(415, "Content-Type must be application/json, in UTF-8.");
@@ -25,32 +32,32 @@ export async function readBody(node: IncomingMessage, reply: Reply, load: Load, 
     let size = 0;
     let done: typeof resolve | undefined = resolve;
     const end = (result: Buffer | Answer | undefined) => {
-      load.bytes.count(-size);
+      load.bytes.count(-size, owner);
       size = 0;
       // The listeners stay as long as the response is open, which may be days; the body must not stay with them.
       chunks = [];
       done?.(result);
       done = undefined;
     };
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       size += chunk.length;
-      load.bytes.count(chunk.length);
+      load.bytes.count(chunk.length, owner);
       chunks.push(chunk);
       const isTooLarge = size > maxBytes;
-      if (!isTooLarge && load.hasRoomForBytes(size, 0)) return;
-      node.off("data", take);
+      if (!isTooLarge && load.hasRoomForBytes(size, owner, 0)) return;
+      node.off("data", onData);
       node.pause();
       const busy = "Too many large messages at once; retry later.";
       end(isTooLarge ? tooLarge : refuse(503, busy, { "retry-after": "1" }));
     };
-    node.on("data", take);
+    node.on("data", onData);
     node.once("end", () => end(Buffer.concat(chunks)));
     node.once("error", () => end(undefined));
     reply.whenClosed(() => end(undefined));
   });
   if (bytes === undefined || "status" in bytes) return bytes;
   if (!isUtf8(bytes)) return errorAnswer(400, parseError("The body is not valid UTF-8."));
-  const parsed = parseMessage(bytes.toString("utf8"));
-  if ("error" in parsed) return errorAnswer(400, parsed.error);
-  return { value: parsed.value, bytes: bytes.length };
+  const message = parseMessage(bytes.toString("utf8"));
+  if ("error" in message) return errorAnswer(400, message.error);
+  return { value: message.value, bytes: bytes.length };
 }

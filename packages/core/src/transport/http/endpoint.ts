@@ -44,31 +44,32 @@ export function createEndpoint(engine: Engine, limits: HttpLimits, options: Opti
       await sessions.end(session);
       return { status: 200 };
     }
-    const unacceptable = acceptProblem(headers, ["text/event-stream"]);
-    if (unacceptable === undefined) session.listen(reply, principal);
-    return unacceptable;
+    const refusal = acceptProblem(headers, ["text/event-stream"]);
+    if (refusal === undefined) session.listen(reply, principal);
+    return refusal;
   }
 
   async function post(node: IncomingMessage, reply: Reply, principal: Principal) {
     const { headers } = node;
-    const body = await readBody(node, reply, engine.load, limits.messageBytes);
+    const body = await readBody(node, reply, engine.load, limits.messageBytes, principal);
     if (body === undefined || "status" in body) return body;
     const http = {
       version: headerOf(headers, "mcp-protocol-version"),
       method: headerOf(headers, "mcp-method"),
       name: headerOf(headers, "mcp-name"),
     };
-    const isAlone = isStateless || isModern(body.value, http);
-    const session = isAlone ? undefined : sessionOf(body.value, headers, principal);
+    const isSessionless = isStateless || isModern(body.value, http);
+    const session = isSessionless ? undefined : sessionOf(body.value, headers, principal);
     if (session !== undefined && "status" in session) return session;
-    session?.hear(reply);
+    session?.countRequest(reply);
     const caller = session?.caller ?? new Caller({ principal });
     const send: Send = (json, kind, problem) => {
       const isLast = kind === "answer" || kind === "refusal";
       // A session whose initialize is refused ends at once.
-      const more = caller.revision === undefined ? {} : session?.headers;
-      if (isLast && !reply.isStream) return reply.send(answerOf(caller, json, kind, problem), more);
-      reply.openStream(more);
+      const extra = caller.revision === undefined ? {} : session?.headers;
+      if (isLast && !reply.isStream)
+        return reply.send(answerOf(caller, json, kind, problem), extra);
+      reply.openStream(extra);
       if (json !== undefined) reply.event(json);
       if (isLast) reply.end();
     };
@@ -89,14 +90,14 @@ export function createEndpoint(engine: Engine, limits: HttpLimits, options: Opti
     const id = headerOf(headers, "mcp-session-id");
     const opens = isObject(value) && value.method === "initialize";
     if (id === undefined && !opens) return undefined;
-    const unacceptable = acceptProblem(headers, ["application/json", "text/event-stream"]);
-    if (unacceptable !== undefined) return unacceptable;
+    const refusal = acceptProblem(headers, ["application/json", "text/event-stream"]);
+    if (refusal !== undefined) return refusal;
     return id === undefined ? sessions.open(principal) : sessions.find(id, principal);
   }
 
   /** An answer or refusal as a response. */
-  function answerOf({ principal, send }: Caller, ...sent: Parameters<Send>): Answer {
-    const [body, kind, problem] = sent;
+  function answerOf({ principal, send }: Caller, ...sendArguments: Parameters<Send>): Answer {
+    const [body, kind, problem] = sendArguments;
     if (problem?.scope !== undefined && principal !== undefined)
       return stepUp(problem.scope, principal);
     if (body === undefined)
@@ -127,11 +128,11 @@ function statusOf(error: RpcError | undefined): number {
 }
 
 /** A response if the client does not accept what it may be sent (MCP, "Streamable HTTP"). */
-function acceptProblem(headers: IncomingHttpHeaders, needed: readonly string[]) {
+function acceptProblem(headers: IncomingHttpHeaders, requiredTypes: readonly string[]) {
   const accept = (headerOf(headers, "accept") ?? "*/*").toLowerCase();
   const ranges = accept.split(",").map((range) => range.split(";", 1)[0]?.trim());
   const isAccepted = (type: string) =>
     ["*/*", `${type.split("/", 1)[0]}/*`, type].some((range) => ranges.includes(range));
-  if (needed.every(isAccepted)) return undefined;
-  return refuse(406, `The Accept header must include ${needed.join(" and ")}.`);
+  if (requiredTypes.every(isAccepted)) return undefined;
+  return refuse(406, `The Accept header must include ${requiredTypes.join(" and ")}.`);
 }

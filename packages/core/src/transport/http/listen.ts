@@ -3,6 +3,7 @@ import { lstat, readFile, rm } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders, STATUS_CODES } from "node:http";
 import { createConnection, type Server } from "node:net";
 import type { Duplex } from "node:stream";
+import { errorCode } from "@refmcp/boundary/answer";
 import { type Answer, bodyOf } from "./reply.ts";
 import type { HttpLimits, HttpSettings, ListenAddress } from "./settings.ts";
 
@@ -55,8 +56,8 @@ export function answerRaw(socket: Duplex, answer: Answer, request: IncomingHttpH
   const { status, headers = {} } = answer;
   const body = bodyOf(answer, request);
   const length = Buffer.byteLength(body);
-  const all = { ...headers, "content-length": length, connection: "close" };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const allHeaders = { ...headers, "content-length": length, connection: "close" };
+  const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
   const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`;
   if (socket.writable) socket.end(text, () => socket.destroy());
   else socket.destroy();
@@ -77,8 +78,8 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   const { path } = address;
   // A pipe of Windows disappears with its process.
   const isFile = process.platform !== "win32";
-  const found = isFile ? await lstat(path).catch(() => undefined) : undefined;
-  if (found?.isSocket() === true && (await isDeserted(path))) await rm(path, { force: true });
+  const stat = isFile ? await lstat(path).catch(() => undefined) : undefined;
+  if (stat?.isSocket() === true && (await isDeserted(path))) await rm(path, { force: true });
   // The socket is created within this call, so its mode is 0600 from the start.
   const mask = process.umask(0o177);
   server.listen({ path, backlog: BACKLOG });
@@ -90,7 +91,7 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
 function isDeserted(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = createConnection(path);
-    socket.once("error", (error) => resolve("code" in error && error.code === "ECONNREFUSED"));
+    socket.once("error", (error) => resolve(errorCode(error) === "ECONNREFUSED"));
     socket.once("connect", () => {
       resolve(false);
       socket.destroy();

@@ -1,4 +1,5 @@
 import { startDeadline } from "@refmcp/boundary";
+import { reasonOf } from "@refmcp/boundary/answer";
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from "jose";
 import * as z from "zod";
 import { InvalidToken, urlText } from "./settings.ts";
@@ -19,17 +20,17 @@ const issuerMetadata = z.object({ issuer: z.string(), jwks_uri: z.url({ protocol
  * when the first token arrives. The token is checked and discarded, never passed on.
  */
 export function createTokenVerifier(issuer: URL, audience: URL) {
-  let trusting: ReturnType<typeof discover> | undefined;
+  let issuerPromise: ReturnType<typeof discover> | undefined;
   const find = sparing(() => discover(issuer));
   return async (token: string) => {
-    trusting ??= find().catch((error: unknown) => {
-      trusting = undefined;
+    issuerPromise ??= find().catch((error: unknown) => {
+      issuerPromise = undefined;
       throw error;
     });
-    const trusted = await trusting;
+    const issuerKeys = await issuerPromise;
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, trusted.keys, {
-        issuer: trusted.issuer,
+      const { payload, protectedHeader } = await jwtVerify(token, issuerKeys.keys, {
+        issuer: issuerKeys.issuer,
         audience: [...new Set([urlText(audience), audience.href])],
         algorithms: ALGORITHMS,
         clockTolerance: CLOCK_TOLERANCE_S,
@@ -79,14 +80,12 @@ const OF_TOKEN =
   /^ERR_(?:JWS_|JWT_INVALID|JWKS_NO_MATCHING_KEY|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED)/;
 
 /** Repeats a failure for a while instead of contacting the issuer again, since anyone can send tokens. */
-function sparing<Parameters extends unknown[], Value>(
-  ask: (...parameters: Parameters) => Promise<Value>,
-): (...parameters: Parameters) => Promise<Value> {
+function sparing<Value>(ask: () => Promise<Value>): () => Promise<Value> {
   let failure: { readonly error: unknown; readonly until: number } | undefined;
-  return async (...parameters) => {
+  return async () => {
     if (failure !== undefined && performance.now() < failure.until) throw failure.error;
     try {
-      return await ask(...parameters);
+      return await ask();
     } catch (error) {
       failure = { error, until: performance.now() + RETRY_MS };
       throw error;
@@ -117,7 +116,7 @@ async function discover(issuer: URL) {
       const keys = createRemoteJWKSet(keysUrl, { [customFetch]: sparing(() => read(keysUrl)) });
       return { issuer: metadata.issuer, keys };
     } catch (error) {
-      problems.push(`${url}: ${error instanceof Error ? error.message : String(error)}`);
+      problems.push(`${url}: ${reasonOf(error)}`);
     }
   }
   throw new Error(`no metadata of the issuer ${urlText(issuer)} (${problems.join("; ")})`);

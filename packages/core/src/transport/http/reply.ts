@@ -75,14 +75,14 @@ export class Reply {
     else this.#whenClosed.push(work);
   }
 
-  /** @param more headers in addition to those of the answer. */
-  send(answer: Answer, more: Answer["headers"] = {}): void {
+  /** @param extraHeaders headers in addition to those of the answer. */
+  send(answer: Answer, extraHeaders: Answer["headers"] = {}): void {
     const { response } = this;
     if (this.#isClosed || response.headersSent) return;
     const body = bodyOf(answer, response.req.headers);
     const length = { "content-length": Buffer.byteLength(body) };
     this.#begin();
-    response.writeHead(answer.status, { ...answer.headers, ...more, ...length });
+    response.writeHead(answer.status, { ...answer.headers, ...extraHeaders, ...length });
     response.end(body);
   }
 

@@ -93,42 +93,42 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
 
   async function handle(node: IncomingMessage, response: ServerResponse): Promise<void> {
     const reply = new Reply(response, limits);
-    const said = await answer(node, reply).catch((error: unknown) => {
+    const result = await answer(node, reply).catch((error: unknown) => {
       const why = error instanceof Error ? error.stack : String(error);
       log.error(`${node.method} ${node.url}: ${why}`);
       return errorAnswer(500, internalError("Internal error."));
     });
-    if (said === undefined) return;
+    if (result === undefined) return;
     // The rest of a refused body is not read.
     if (!node.complete && !response.headersSent) response.setHeader("connection", "close");
-    reply.send(said);
+    reply.send(result);
   }
 
   const server = await createListener(settings, limits);
   /** The last response of each connection: pipelined requests are served one after the other (RFC 9112, section 9.3.2). */
-  const last = new WeakMap<object, ServerResponse>();
+  const lastResponse = new WeakMap<object, ServerResponse>();
   server.on("request", (node: IncomingMessage, response: ServerResponse) => {
-    const before = last.get(node.socket);
-    last.set(node.socket, response);
+    const previousResponse = lastResponse.get(node.socket);
+    lastResponse.set(node.socket, response);
     // Without a socket, Node.js would never report the end of the response.
     if (response.socket !== null) void handle(node, response);
     else
-      before?.once("close", () => {
+      previousResponse?.once("close", () => {
         if (response.socket !== null) void handle(node, response);
       });
   });
   if (webSocket !== undefined)
     server.on("upgrade", async (node: IncomingMessage, socket: Socket, head: Buffer) => {
       socket.on("error", () => socket.destroy());
-      const refused = access.hostRefusal(node) ?? access.originRefusal(node);
-      const principal = refused ?? (await admit(node));
+      const accessRefusal = access.hostRefusal(node) ?? access.originRefusal(node);
+      const principal = accessRefusal ?? (await admit(node));
       const isHere = pathOf(node) === "/mcp" && /^websocket$/i.test(node.headers.upgrade ?? "");
-      const said = !isHere
+      const refusal = !isHere
         ? refuse(404, "WebSocket connections are served at /mcp only.")
         : "status" in principal
           ? principal
           : webSocket.upgrade(node, socket, head, principal);
-      if (said !== undefined) answerRaw(socket, said, node.headers);
+      if (refusal !== undefined) answerRaw(socket, refusal, node.headers);
     });
   await listen(server, settings.address);
   server.on("error", (error) => log.error(`HTTP: ${error.message}`));
@@ -152,16 +152,16 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
       isDraining = true;
       await sleep(drainMs);
       isEnding = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const whenClosed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const until = performance.now() + callMs;
       // A message counts from its first byte until its request is answered.
       while (load.requests.used + load.bytes.used > 0 && performance.now() < until) await sleep(20);
       await Promise.all([endpoint.close(), sse?.close(), webSocket?.close()]);
       // Written data is sent before the connections are closed.
-      await Promise.race([closed, sleep(150)]);
+      await Promise.race([whenClosed, sleep(150)]);
       server.closeAllConnections();
-      await closed;
+      await whenClosed;
     },
   };
 }
@@ -175,9 +175,9 @@ function readiness({ ready, log }: Service): () => Promise<boolean> {
   let answer: Promise<boolean> | undefined;
   const find = async () => {
     const { signal, end } = startDeadline(READY_LIMIT_MS);
-    const late = sleep(READY_LIMIT_MS, "no answer in time", { ref: false });
-    const reached = Promise.race([ready(signal), late]).finally(end);
-    const why = await reached.catch((error: unknown) => Object(error).message ?? String(error));
+    const timeout = sleep(READY_LIMIT_MS, "no answer in time", { ref: false });
+    const outcome = Promise.race([ready(signal), timeout]).finally(end);
+    const why = await outcome.catch((error: unknown) => Object(error).message ?? String(error));
     if (why !== undefined) log.warning(`Calls cannot be served: ${why}`);
     setTimeout(() => (answer = undefined), READY_MS).unref();
     return why === undefined;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { Caller, type Principal } from "../../engine/caller.ts";
+import { Caller, type Principal, type Send } from "../../engine/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { internalError } from "../../engine/errors.ts";
 import { CODES } from "../../engine/wire.ts";
 import { whenExpired } from "./auth.ts";
 import { errorAnswer, type Reply, refuse } from "./reply.ts";
@@ -15,10 +16,16 @@ export class Session {
   #stream: Reply | undefined;
   #responses = 0;
   /** The time of its client's last request, in milliseconds of `performance.now()`. */
-  heard = performance.now();
+  lastRequestAt = performance.now();
 
   constructor(principal: Principal) {
-    const send = (json: string | undefined) => this.#stream?.event(json ?? "");
+    const send: Send = (json = "", kind) => {
+      if (this.#stream !== undefined) this.#stream.event(json);
+      else if (kind === "question") {
+        const error = internalError("It has no stream open (GET) to be asked on.");
+        this.caller.takeResponse({ jsonrpc: "2.0", id: JSON.parse(json).id, error });
+      }
+    };
     this.caller = new Caller({ principal, send });
   }
 
@@ -28,18 +35,18 @@ export class Session {
   }
 
   /** Counts a request of its client, until its response has ended. */
-  hear(reply: Reply): void {
-    this.heard = performance.now();
+  countRequest(reply: Reply): void {
+    this.lastRequestAt = performance.now();
     this.#responses += 1;
     reply.whenClosed(() => {
       this.#responses -= 1;
-      this.heard = performance.now();
+      this.lastRequestAt = performance.now();
     });
   }
 
   /** Opens the stream of a GET, in place of an earlier one. */
   listen(reply: Reply, principal: Principal): void {
-    this.hear(reply);
+    this.countRequest(reply);
     this.close();
     this.#stream = reply;
     reply.openStream(this.headers);
@@ -56,19 +63,20 @@ export class Session {
 
 /** The sessions of this process. */
 export function createSessions(engine: Engine, limits: HttpLimits) {
-  const open = new Map<string, Session>();
+  const sessionsById = new Map<string, Session>();
   const slots = engine.load.limit(limits.sessions);
   const sweeper = setInterval(
     () => {
-      for (const session of open.values())
-        if (session.isIdle && session.heard < performance.now() - limits.idleMs) void end(session);
+      const idleSince = performance.now() - limits.idleMs;
+      for (const session of sessionsById.values())
+        if (session.isIdle && session.lastRequestAt < idleSince) void end(session);
     },
     Math.min(60_000, limits.idleMs),
   ).unref();
 
   /** Its slot is free at once. */
   async function end(session: Session): Promise<void> {
-    if (open.delete(session.id)) slots.count(-1, session.caller.owner);
+    if (sessionsById.delete(session.id)) slots.count(-1, session.caller.owner);
     await engine.close(session.caller);
     session.close();
   }
@@ -76,12 +84,12 @@ export function createSessions(engine: Engine, limits: HttpLimits) {
   return {
     end,
     get count() {
-      return open.size;
+      return sessionsById.size;
     },
 
     /** The session with an id, or a response: it ended, never existed, or belongs to another caller. */
     find(id: string, principal: Principal) {
-      const session = open.get(id);
+      const session = sessionsById.get(id);
       const message = "Session not found. Open a new one with initialize.";
       if (session?.caller.principal?.key !== principal.key)
         return errorAnswer(404, { code: CODES.sessionNotFound, message });
@@ -95,23 +103,23 @@ export function createSessions(engine: Engine, limits: HttpLimits) {
      */
     open(principal: Principal) {
       const { owner } = principal;
-      const isOwn = slots.usedBy(owner) >= slots.each;
-      const [oldest] = [...(slots.hasRoom(1, owner) ? [] : open.values())]
+      const isOwn = slots.usedBy(owner) >= slots.perOwner;
+      const [oldest] = [...(slots.hasRoom(1, owner) ? [] : sessionsById.values())]
         .filter(({ isIdle, caller }) => isIdle && (!isOwn || caller.owner === owner))
-        .sort((a, b) => a.heard - b.heard);
+        .sort((a, b) => a.lastRequestAt - b.lastRequestAt);
       if (oldest !== undefined) void end(oldest);
       if (!slots.take(owner)) {
-        const message = `All ${slots.each} sessions of a caller are in use; try again later.`;
+        const message = `All ${slots.perOwner} sessions of a caller are in use; try again later.`;
         return refuse(503, message, { "retry-after": "5" });
       }
       const session = new Session(principal);
-      open.set(session.id, session);
+      sessionsById.set(session.id, session);
       return session;
     },
 
     async close(): Promise<void> {
       clearInterval(sweeper);
-      await Promise.all([...open.values()].map(end));
+      await Promise.all([...sessionsById.values()].map(end));
     },
   };
 }

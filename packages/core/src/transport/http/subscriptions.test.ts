@@ -142,13 +142,4 @@ describe("a modern client over HTTP", () => {
     count.leave();
     await expect.poll(() => probe.probes[0]?.watchers.size).toBe(0);
   });
-
-  it("gets the server's shutdown as the result of listening", async () => {
-    const probe = await startOpen();
-    const stream = await modernStream(probe.url, { resourcesListChanged: true });
-    await probe.close();
-    await expect
-      .poll(() => stream.heard.at(-1))
-      .toMatchObject({ id: "listen", result: { resultType: "complete" } });
-  });
 });

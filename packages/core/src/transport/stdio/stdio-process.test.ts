@@ -1,13 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Bundle, bundleServer, Child } from "../../../test/fixtures/child.ts";
-import {
-  call,
-  initialize,
-  modern,
-  notification,
-  request,
-} from "../../../test/fixtures/messages.ts";
+import { call, initialize, notification, request } from "../../../test/fixtures/messages.ts";
 import type { Settings } from "../../../test/fixtures/stdio-server.ts";
 import type { Reply } from "../../../test/fixtures/wire.ts";
 
@@ -108,22 +102,6 @@ describe("memory", () => {
 });
 
 describe("the end of the input", () => {
-  it("lets the calls in flight finish, so that printf … | server works", async () => {
-    const child = start();
-    child.send(
-      initialize("2025-06-18"),
-      notification("notifications/initialized"),
-      call(1, "sleep", { ms: 300 }),
-      call(2, "echo", { text: "x" }),
-    );
-    child.process.stdin.end(JSON.stringify(request(3, "ping")));
-    const replies = await child.rest();
-    expect(replies.map(({ id }) => id)).toEqual(expect.arrayContaining(["init", 1, 2, 3]));
-    expect(replies.at(-1)).toMatchObject({ id: 1, result: said("slept") });
-    expect(await child.exit).toEqual({ code: 0, signal: null });
-    expect(child.stderr).toContain("context closed");
-  });
-
   it("lets a call finish however long it takes if the whole input came at once", async () => {
     const child = start();
     child.process.stdin.end(
@@ -147,21 +125,6 @@ describe("the end of the input", () => {
     expect(child.stderr.match(/sleep aborted/g)).toHaveLength(2);
   });
 
-  it("works if a client declared roots and disconnects before they are requested", async () => {
-    const child = start();
-    child.send(
-      initialize("2025-11-25", { roots: {} }),
-      notification("notifications/initialized"),
-      call(1, "ask"),
-    );
-    child.process.stdin.end();
-    const replies = await child.rest();
-    expect(replies.find(({ id, method }) => id === 1 && method === undefined)).toHaveProperty(
-      "error",
-    );
-    expect((await child.exit).code).toBe(0);
-  });
-
   it("flushes queued output for a client that reads slowly", async () => {
     const child = await open();
     child.process.stdout.pause();
@@ -182,17 +145,6 @@ describe("the end of the input", () => {
     await new Promise((resolve) => child.process.once("exit", resolve));
     expect(child.process.exitCode).toBe(0);
     await child.says("context closed");
-  });
-
-  it("is followed by the graceful end of subscriptions", async () => {
-    const child = start();
-    child.send(modern(1, "subscriptions/listen", { notifications: { toolsListChanged: true } }));
-    await child.next();
-    child.process.stdin.end();
-    expect(await child.rest()).toMatchObject([
-      { method: "notifications/cancelled", params: { requestId: 1 } },
-      { id: 1, result: { resultType: "complete" } },
-    ]);
   });
 });
 

@@ -74,8 +74,8 @@ export function serveStdio(service: Service, options: StdioOptions) {
       return;
     }
     if (json !== undefined) writer.write(json);
-    else if (problem !== undefined && notes > 0) {
-      notes -= 1;
+    else if (problem !== undefined && notesLeft > 0) {
+      notesLeft -= 1;
       options.note?.(`Dropped ${problem.error.message}.`);
     }
     wake();
@@ -87,20 +87,20 @@ export function serveStdio(service: Service, options: StdioOptions) {
   let isWaking = false;
   let isFinished = false;
   /** Pieces of the input that were read. */
-  let chunks = 0;
+  let chunkCount = 0;
   /** When the input ended. */
-  let ended: number | undefined;
-  let grace: NodeJS.Timeout | undefined;
-  let notes = MAX_NOTES;
+  let inputEndedAt: number | undefined;
+  let graceTimer: NodeJS.Timeout | undefined;
+  let notesLeft = MAX_NOTES;
   let onClosed = (): void => undefined;
-  const closed = new Promise<void>((resolve) => {
+  const whenClosed = new Promise<void>((resolve) => {
     onClosed = resolve;
   });
 
   const isHeld = () => !isOpen || writer.isFull || caller.isHeld;
 
   function onData(chunk: Buffer | string): void {
-    chunks += 1;
+    chunkCount += 1;
     reader.push(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
     work();
   }
@@ -108,10 +108,10 @@ export function serveStdio(service: Service, options: StdioOptions) {
   /** Takes the messages that it can now, and decides whether to read more. */
   function work(): void {
     if (isTurnOver || !isOpen) return;
-    let taken = 0;
-    while (taken < MAX_AT_ONCE && !isHeld() && takeNext()) taken += 1;
+    let lineCount = 0;
+    while (lineCount < MAX_AT_ONCE && !isHeld() && takeNext()) lineCount += 1;
     const wasPaused = isPaused;
-    isTurnOver = taken === MAX_AT_ONCE;
+    isTurnOver = lineCount === MAX_AT_ONCE;
     isPaused = isTurnOver || isHeld();
     if (isTurnOver)
       setImmediate(() => {
@@ -119,14 +119,14 @@ export function serveStdio(service: Service, options: StdioOptions) {
         work();
       });
     if (isPaused) input.pause();
-    else if (ended === undefined && wasPaused) input.resume();
-    else if (ended !== undefined && caller.unanswered === 0)
-      finish({ reason: "input ended", since: ended });
+    else if (inputEndedAt === undefined && wasPaused) input.resume();
+    else if (inputEndedAt !== undefined && caller.unanswered === 0)
+      finish({ reason: "input ended", since: inputEndedAt });
   }
 
   /** @returns whether there was something to take. */
   function takeNext(): boolean {
-    const line = reader.next() ?? (ended === undefined ? undefined : reader.last());
+    const line = reader.next() ?? (inputEndedAt === undefined ? undefined : reader.last());
     if (line === undefined) return false;
     if (line.kind === "text") engine.serve(line.text, caller, send);
     else if (line.kind === "not-utf8")
@@ -144,7 +144,7 @@ export function serveStdio(service: Service, options: StdioOptions) {
 
   /** Called after something was answered or written; continues reading if that was waited for. */
   function wake(): void {
-    if (isWaking || (!isPaused && ended === undefined)) return;
+    if (isWaking || (!isPaused && inputEndedAt === undefined)) return;
     isWaking = true;
     process.nextTick(() => {
       isWaking = false;
@@ -153,44 +153,44 @@ export function serveStdio(service: Service, options: StdioOptions) {
   }
 
   function onInputEnd(): void {
-    if (ended !== undefined || !isOpen) return;
+    if (inputEndedAt !== undefined || !isOpen) return;
     const since = performance.now();
-    ended = since;
-    const graceMs = options.graceMs ?? (chunks === 1 ? undefined : GRACE_MS);
+    inputEndedAt = since;
+    const graceMs = options.graceMs ?? (chunkCount === 1 ? undefined : GRACE_MS);
     if (graceMs !== undefined)
-      grace = setTimeout(() => finish({ reason: "input ended", since }), graceMs);
-    caller.left();
+      graceTimer = setTimeout(() => finish({ reason: "input ended", since }), graceMs);
+    caller.clientLeft();
     work();
   }
 
   function finish(end: ConnectionEnd): void {
     if (isFinished || !isOpen) return;
     isFinished = true;
-    clearTimeout(grace);
+    clearTimeout(graceTimer);
     if (options.onEnd === undefined) void close();
     else options.onEnd(end);
   }
 
   /** Ends the connection. Unanswered requests get an error, and queued output is written for up to a second. */
   async function close(): Promise<void> {
-    if (!isOpen) return closed;
+    if (!isOpen) return whenClosed;
     isOpen = false;
-    clearTimeout(grace);
+    clearTimeout(graceTimer);
     // The listeners stay: an error of an unused stream must not end the process.
     input.off("data", onData);
     input.pause();
-    const stopped = engine.close(caller);
+    const engineClosed = engine.close(caller);
     const now = performance.now();
-    const until = Math.max(now + MIN_FLUSH_MS, (ended ?? now) + FLUSH_MS);
+    const until = Math.max(now + MIN_FLUSH_MS, (inputEndedAt ?? now) + FLUSH_MS);
     while (!writer.isIdle && performance.now() < until) await sleep(5);
-    await stopped;
+    await engineClosed;
     await engine.closeAll();
     onClosed();
   }
 
   for (const event of ["end", "close", "error"]) input.on(event, onInputEnd);
   input.on("data", onData);
-  return { closed, close };
+  return { closed: whenClosed, close };
 }
 
 let protocol: Writable | undefined;
@@ -314,7 +314,7 @@ class LineReader {
  */
 const LINE_SEPARATORS = /[\u2028\u2029]/g;
 /** About the capacity of a pipe: enough for one write. */
-const SOON = 65_536;
+const FLUSH_CHARS = 65_536;
 /** Half the maximum length of a string. */
 const MAX_WRITE_CHARS = 2 ** 28;
 
@@ -335,7 +335,7 @@ class LineWriter {
   readonly #output: Writable;
   readonly #options: LineWriterOptions;
   #queue = "";
-  #writing = 0;
+  #writingChars = 0;
   #isScheduled = false;
   #isBroken = false;
   /** Notifications in the queue, to avoid duplicates. */
@@ -350,12 +350,12 @@ class LineWriter {
 
   /** Whether too much output is unread to produce more. */
   get isFull(): boolean {
-    return this.#queue.length + this.#writing > this.#options.maxQueued;
+    return this.#queue.length + this.#writingChars > this.#options.maxQueued;
   }
 
   /** Whether more output is unread than a pipe holds. */
   get isBlocked(): boolean {
-    return this.#writing > 0 && this.#queue.length > SOON;
+    return this.#writingChars > 0 && this.#queue.length > FLUSH_CHARS;
   }
 
   /** Queues one line of JSON, without its newline. */
@@ -363,8 +363,8 @@ class LineWriter {
     if (this.#isBroken) return;
     if (this.#queue.length + json.length > MAX_WRITE_CHARS) this.#flushNow();
     this.#queue += `${json.replace(LINE_SEPARATORS, escapeSeparator)}\n`;
-    if (this.#writing > 0) return;
-    if (this.#queue.length > SOON) {
+    if (this.#writingChars > 0) return;
+    if (this.#queue.length > FLUSH_CHARS) {
       this.#flushNow();
     } else if (!this.#isScheduled) {
       this.#isScheduled = true;
@@ -381,7 +381,7 @@ class LineWriter {
 
   /** Whether everything is written, or can no longer be. */
   get isIdle(): boolean {
-    return this.#isBroken || (this.#queue === "" && this.#writing === 0);
+    return this.#isBroken || (this.#queue === "" && this.#writingChars === 0);
   }
 
   readonly #flushNow = (): void => {
@@ -390,11 +390,11 @@ class LineWriter {
     const lines = this.#queue;
     this.#queue = "";
     this.#queuedNotifications.clear();
-    this.#writing += lines.length;
+    this.#writingChars += lines.length;
     this.#output.write(lines, "utf8", (error) => {
       if (error) return this.#onError(error);
-      this.#writing -= lines.length;
-      if (this.#writing === 0) this.#flushNow();
+      this.#writingChars -= lines.length;
+      if (this.#writingChars === 0) this.#flushNow();
       this.#options.onDrain();
     });
   };

@@ -47,7 +47,7 @@ export async function cut(
   return guard.updateFile(path, async (handle, now) => {
     if (now.size !== size) throw justChanged(path);
     const bytes = await readAt({ handle }, from, size - from);
-    const { image } = recording.imageFor(await lockPath(guard, path), 0);
+    const { image } = recording.imageFor(await lockPath(guard, path, true), 0);
     await recording.copying(() => writeFileSync(image, bytes, { mode: 0o600 }));
     const sizes = { size_before: size, size_after: from };
     recording.write({ kind: "cut", path, size: from, image, ...sizes });

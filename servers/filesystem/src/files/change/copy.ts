@@ -77,7 +77,7 @@ export async function copyTo(
     const copied = await copyTree({ directory, name: ".", path: from }, target, {
       signal,
       attributes: false,
-      skipped: (key) => special.push(key.slice(1)),
+      onSkip: (key) => special.push(key.slice(1)),
       progress(entries) {
         const isDue = entries % PROGRESS_EVERY === 0 || entries === total;
         if (isDue) progress?.(entries, total);

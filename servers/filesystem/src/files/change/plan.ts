@@ -1,12 +1,13 @@
 import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type GuardedPlace, type PathGuard, temporaryName } from "@refmcp/boundary";
+import type { GuardedPlace, PathGuard } from "@refmcp/boundary";
 import { grouped, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { missingDirectories, notThere, placeOf, withDirectory } from "../open-path.ts";
 import type { Subject } from "../store/record.ts";
 import { type Content, contentOf, entriesOf } from "../store/state.ts";
+import { type Checked, conflictsAmong, inOrder } from "./order.ts";
 import { MAX_PLANNED, matchedPairs, matches, type Pair } from "./pattern.ts";
 import { requireOrdinary } from "./put.ts";
 import { directoryStep, type Step } from "./step.ts";
@@ -36,14 +37,6 @@ interface MoveRequest {
   readonly moves?: readonly { readonly source: string; readonly destination: string }[] | undefined;
   readonly overwrite: boolean;
   readonly signal?: AbortSignal | undefined;
-}
-
-interface Checked extends Pair {
-  readonly stat: Stats;
-  /** What is at the destination. */
-  readonly target: Stats | undefined;
-  readonly fromKey: string;
-  readonly toKey: string;
 }
 
 /**
@@ -177,54 +170,6 @@ function keyOf(path: string): string {
 
 function realKey({ parent, name }: GuardedPlace): string {
   return keyOf(join(parent.realPath, name));
-}
-
-/** Finds out which pairs of a plan exclude each other. */
-function conflictsAmong(checked: readonly Checked[], action: "move" | "copy") {
-  const sources = new Map(action === "move" ? checked.map((one) => [one.fromKey, one]) : []);
-  const allSources = new Set(checked.map(({ fromKey }) => fromKey));
-  const targets = new Map(checked.map((one) => [one.toKey, one]));
-  const seen = new Map<string, Checked>();
-  const taken = new Map<string, Checked>();
-  return (pair: Checked): string | undefined => {
-    const { fromKey, toKey } = pair;
-    const [twice, same] = [seen.get(fromKey), taken.get(toKey)];
-    seen.set(fromKey, pair);
-    taken.set(toKey, pair);
-    if (action === "move" && twice !== undefined) return "It has two destinations";
-    if (same !== undefined) return `${named(same.from)} has the same destination`;
-    const around = outerOf(fromKey, sources);
-    if (around !== undefined) return `${named(around.from)}, which contains it, is also moved`;
-    const into = outerOf(toKey, sources);
-    if (into !== undefined) return `The destination is inside ${named(into.from)}, which is moved`;
-    const inner = outerOf(toKey, targets);
-    if (inner !== undefined) return `The destination is inside the one of ${named(inner.from)}`;
-    if (action === "copy" && allSources.has(toKey)) return "The destination is also a source";
-    return undefined;
-  };
-}
-
-/** The pair whose path contains `key`. */
-function outerOf(key: string, pairs: ReadonlyMap<string, Checked>): Checked | undefined {
-  for (let at = dirname(key); at !== dirname(at); at = dirname(at)) {
-    const pair = pairs.get(at);
-    if (pair !== undefined) return pair;
-  }
-  return undefined;
-}
-
-/** Orders moves so that each finds its destination free: what is in the way is first moved to a temporary name. */
-function inOrder(pairs: readonly Checked[]): Pair[] {
-  const targets = new Set(pairs.map(({ toKey }) => toKey));
-  const aside: Pair[] = [];
-  const moves = pairs.map(({ from, to, fromKey, toKey }) => {
-    if (fromKey === toKey || !targets.has(fromKey)) return { from, to };
-    // If this process is killed, it may be the only copy, so its name is not that of a temporary file.
-    const spare = join(dirname(from), temporaryName("moved"));
-    aside.push({ from, to: spare });
-    return { from: spare, to };
-  });
-  return [...aside, ...moves];
 }
 
 function refused(action: "move" | "copy", problems: readonly Problem[], total: number): ToolError {

@@ -85,7 +85,7 @@ export async function remove(
       let copied: Awaited<ReturnType<typeof copyTree>> | undefined;
       await recording.copying(async () => {
         const to = { directory: own, name: basename(image), path };
-        copied = await copyTree({ directory, name, path }, to, { signal, skipped: () => {} });
+        copied = await copyTree({ directory, name, path }, to, { signal, onSkip: () => {} });
       });
       if (!isSameDisk) recording.write(step);
       // Renamed first, so it disappears at once, however long the rest takes.
@@ -197,13 +197,10 @@ export async function moveEntry(
   { guard, recording }: Making,
   { path, to }: Extract<Step, { kind: "rename" }>,
 ): Promise<Outcome> {
-  await withPlace(guard, path, async (place) => {
-    const stat = place.stat ?? (await notThere(guard, path));
-    requireOrdinary(stat, path);
-    const after = movedState(place.entry, stat);
+  await guard.move(path, to, (entry) => {
+    const stat = lstatSync(entry);
     const size_after = stat.isFile() ? stat.size : undefined;
-    recording.write({ kind: "rename", path, to, after, size_after });
+    recording.write({ kind: "rename", path, to, after: movedState(entry, stat), size_after });
   });
-  await guard.move(path, to);
   return {};
 }

@@ -1,7 +1,7 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
-import { entryPath, lockPath } from "../open-path.ts";
+import { lockPath } from "../open-path.ts";
 import type { Subject } from "../store/record.ts";
 import { type Recording, startRecording } from "../store/recording.ts";
 import { isStill } from "../store/state.ts";
@@ -108,9 +108,9 @@ async function make(
 /** The real paths to lock for a step. */
 async function keysOf({ guard }: Files, step: Step): Promise<string[]> {
   if (step.kind === "rename")
-    return [await entryPath(guard, step.path), await entryPath(guard, step.to)];
+    return [await lockPath(guard, step.path, false), await lockPath(guard, step.to, false)];
   const isWritten = step.kind !== "put" || step.content.kind === "bytes";
-  return [isWritten ? await lockPath(guard, step.path) : await entryPath(guard, step.path)];
+  return [await lockPath(guard, step.path, isWritten)];
 }
 
 /** Undefined if there was nothing to do. */

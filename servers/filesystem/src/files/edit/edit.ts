@@ -54,7 +54,7 @@ export async function edit(files: Files, request: EditRequest) {
     const { receipt } = await run(files, subject, [step], { signal, isLocked: true });
     return { ...edited, hash, receipt };
   };
-  return files.locks.hold([await lockPath(files.guard, path)], editLocked, signal);
+  return files.locks.hold([await lockPath(files.guard, path, true)], editLocked, signal);
 }
 
 /** Computes an edit; `step` makes it, unless it changes nothing. */

@@ -38,7 +38,7 @@ export async function write(files: Files, request: WriteRequest) {
       if (!isParentMissing || request.create_parents) throw error;
       throw failure("no_parent", error.message, { cause: error });
     });
-  return files.locks.hold([await lockPath(files.guard, path)], work, request.signal);
+  return files.locks.hold([await lockPath(files.guard, path, true)], work, request.signal);
 }
 
 /** The size of the file that a write will replace; 0 if there is none. */
@@ -96,7 +96,7 @@ async function appendTo(
 ) {
   const [form, whole] = await withFile(files.guard, path, async (file) => {
     const source = await sourceOf(file);
-    return [await formOf(source), source.whole] as const;
+    return [formOf(source), source.whole] as const;
   });
   if (form === undefined) throw binary(path);
   const isCrlf = form.eol === "crlf" && !content.includes("\r");

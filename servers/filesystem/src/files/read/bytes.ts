@@ -3,7 +3,7 @@ import { readSync, type Stats } from "node:fs";
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
 import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
-import { openIfThere } from "../open-path.ts";
+import { orNothing, placeOf } from "../open-path.ts";
 
 export const CHUNK_BYTES = 1024 * 1024;
 /** Enough for the signature of each kind of document, and most headers of a message. */
@@ -73,13 +73,13 @@ export async function readBefore(
   path: string,
   { max, hash = false, signal }: { max: number; hash?: boolean; signal?: AbortSignal | undefined },
 ): Promise<Before | undefined> {
-  const file = await openIfThere(guard, path);
+  const place = await placeOf(guard, path).catch(orNothing);
+  if (place?.stat === undefined) return undefined;
+  const file = await guard.openFile(path).catch(orNothing);
   if (file === undefined) return undefined;
   try {
     const { stat, realPath } = file;
-    const place = await guard.place(path);
-    await place.parent.close();
-    const target = place.stat?.isSymbolicLink() === true ? realPath : path;
+    const target = place.stat.isSymbolicLink() ? realPath : path;
     const bytes = stat.size <= max ? await readAt(file, 0, stat.size) : undefined;
     if (bytes !== undefined) return { stat, path: target, bytes, hash: hashOf(bytes) };
     return { stat, path: target, bytes, hash: hash ? await hashOfFile(file, signal) : undefined };

@@ -25,14 +25,22 @@ export class Documents {
   }
 
   /**
+   * @param start the first bytes of the file, if they are known
    * @returns undefined if the file is not a document, or is text that cannot be converted and is readable unchanged
    * @throws ToolError `invalid` for one that is damaged, encrypted or too large; `timeout`; the signal's reason
    */
-  async textOf(file: GuardedFile, signal?: AbortSignal): Promise<ConvertedDocument | undefined> {
+  async textOf(
+    file: GuardedFile,
+    signal?: AbortSignal,
+    start?: Buffer,
+  ): Promise<ConvertedDocument | undefined> {
     const { size } = file.stat;
-    const start = await readAt(file, 0, Math.min(size, START_BYTES));
-    const kind = documentKind(file.path) ?? kindOfStart(start);
-    if (kind === undefined || !hasSignature(kind, start)) return undefined;
+    const bytes = (start ?? (await readAt(file, 0, Math.min(size, START_BYTES)))).subarray(
+      0,
+      START_BYTES,
+    );
+    const kind = documentKind(file.path) ?? kindOfStart(bytes);
+    if (kind === undefined || !hasSignature(kind, bytes)) return undefined;
     const key = keyOf(file);
     let converted = this.#kept.get(key);
     if (converted === undefined) {

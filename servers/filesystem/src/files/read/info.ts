@@ -91,7 +91,7 @@ async function contentFacts(file: GuardedFile, signal: AbortSignal | undefined):
   const { mime, text } = await typeOf(file);
   const source = await sourceOf(file);
   const { whole, size } = source;
-  const form = text ? await formOf(source) : undefined;
+  const form = text ? formOf(source) : undefined;
   const isHashed = whole !== undefined || size <= MAX_HASHED_BYTES;
   return {
     mime,

@@ -26,6 +26,8 @@ const CHARACTER_BYTES = 4;
 interface Source {
   readonly size: number;
   readonly whole: Buffer | undefined;
+  /** The first bytes, at least `SAMPLE_BYTES` if there are so many. */
+  readonly start: Buffer;
   /** Up to `length` bytes from `position`; fewer only at the end of the file. */
   read(position: number, length: number): Promise<Buffer>;
 }
@@ -36,19 +38,18 @@ export async function sourceOf(file: GuardedFile): Promise<Source> {
   if (size <= WHOLE_BYTES) return wholeSource(await readAt(file, 0, size));
   const read = (position: number, length: number) =>
     readAt(file, position, Math.min(length, size - position));
-  return { size, whole: undefined, read };
+  return { size, whole: undefined, start: await read(0, SAMPLE_BYTES), read };
 }
 
 export function wholeSource(whole: Buffer): Source {
   const read = async (position: number, length: number) =>
     whole.subarray(position, position + length);
-  return { size: whole.length, whole, read };
+  return { size: whole.length, whole, start: whole, read };
 }
 
 /** The form of the text in `source`, or undefined for binary content. */
-export async function formOf(source: Source, encoding?: Encoding): Promise<TextForm | undefined> {
-  const bytes = source.whole ?? (await source.read(0, SAMPLE_BYTES));
-  return formOfText(bytes, { whole: source.whole !== undefined, encoding });
+export function formOf({ start, whole }: Source, encoding?: Encoding): TextForm | undefined {
+  return formOfText(start, { whole: whole !== undefined, encoding });
 }
 
 /**

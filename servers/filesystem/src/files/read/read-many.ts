@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Files } from "../files.ts";
-import { factsLine, onItsOwn, readText, type TextPart, textChars } from "./read-text.ts";
+import { factsLine, onItsOwn } from "./facts-line.ts";
+import { readText, type TextPart, textChars } from "./read-text.ts";
 
 /** A file is shown with at least this many characters (or completely), or left for another call. */
 const WORTH_SHOWING = 200;

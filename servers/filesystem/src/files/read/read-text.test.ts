@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type Scratch, scratch } from "../../../test/scratch.ts";
+import { factsLine } from "./facts-line.ts";
 import type { readText } from "./read-text.ts";
-import { factsLine } from "./read-text.ts";
 
 const LINES = Array.from({ length: 1000 }, (_, index) => `line ${index + 1}`);
 const TEXT = `${LINES.join("\n")}\n`;

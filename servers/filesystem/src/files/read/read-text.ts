@@ -1,4 +1,4 @@
-import { clip, grouped, HARD_ANSWER_CHARS, sized } from "@refmcp/boundary/answer";
+import { clip, grouped, HARD_ANSWER_CHARS } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { withFile } from "../open-path.ts";
@@ -76,13 +76,14 @@ export async function readText(
     const { size, whole } = source;
     const facts = { path: file.path, size, hash: whole && hashOf(whole) };
     // With an explicit encoding, the bytes are read as text.
-    const document = encoding === undefined ? await documents.textOf(file, signal) : undefined;
+    const document =
+      encoding === undefined ? await documents.textOf(file, signal, source.start) : undefined;
     if (document !== undefined) {
       const form = { encoding: "utf-8", bom: false, damaged: false, eol: "lf" } as const;
       const lines = new Lines(wholeSource(Buffer.from(document.text)), form, signal);
       return { ...facts, ...form, isDocument: true, ...(await partOf(lines, options)) };
     }
-    const form = await formOf(source, encoding);
+    const form = formOf(source, encoding);
     if (form === undefined) throw binary(file.path);
     const part = await partOf(new Lines(source, form, signal), options);
     return { ...facts, ...form, isDocument: false, ...part };
@@ -113,7 +114,7 @@ async function linesFrom(
   // A few lines rarely have as many characters as an answer may have.
   const chars = Math.min(maxChars, limit * USUAL_CHARS);
   let window = await lines.text(skipped.position, column - 1 + chars);
-  if (chars < maxChars && !window.ends && lines.split(window.text).length <= limit)
+  if (chars < maxChars && !window.ends && window.text.split(lines.end, limit + 1).length <= limit)
     window = await lines.text(skipped.position, column - 1 + maxChars);
   const first = window.text.slice(0, window.text.indexOf(lines.end) + 1) || window.text;
   if (column > 1 && column - 1 > first.replace(/[\r\n]+$/, "").length) {
@@ -202,61 +203,4 @@ function checkRange({ head, tail, offset, limit, column }: ReadTextOptions): voi
   ].filter((way) => way !== undefined);
   if (ways.length < 2) return;
   throw failure("several_ranges", `${ways.join(" and ")} select different parts of the file.`);
-}
-
-/**
- * The server's own line about a text, in square brackets: what is shown, how to continue, and the file's format. A file
- * can contain such a line, but not as the last line of the answer.
- */
-export function factsLine(part: TextPart): string {
-  const { text, size, encoding, bom, eol, hash, isDocument, ends, damaged, weak } = part;
-  const ending =
-    eol === "none"
-      ? "no line endings"
-      : `${eol === "mixed" ? eol : eol.toUpperCase()} line endings`;
-  const form = isDocument
-    ? ["converted to text"]
-    : [`${encoding}${bom ? " with byte order mark" : ""}`, ending];
-  const file = [sized(size), ...form, ...(hash === undefined ? [] : [`hash ${hash}`])];
-  const facts = [
-    shown(part),
-    continuation(part),
-    ends && text !== "" && !/[\r\n]$/.test(text) ? "No newline at the end of the file." : "",
-    damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
-    weak
-      ? "The encoding is a guess; if the text looks wrong, pass encoding, for example gbk, shift_jis or windows-1251."
-      : "",
-    `File: ${file.join(", ")}.`,
-  ];
-  return `[${facts.filter((fact) => fact !== "").join(" ")}]`;
-}
-
-function shown({ startLine, lines, totalLines, isCut, next }: TextPart): string {
-  if (lines === 0) return "The file is empty.";
-  const of = totalLines === undefined ? "" : ` of ${grouped(totalLines)}`;
-  if (isCut)
-    return next === undefined
-      ? `End of the last line${of}.`
-      : `Part of line ${grouped(next.offset)}${of}.`;
-  if (startLine === undefined) return `The last ${grouped(lines)} lines.`;
-  const end = startLine + lines - 1;
-  if (startLine === 1 && end === totalLines)
-    return lines === 1 ? "The only line." : `All ${grouped(lines)} lines.`;
-  const range =
-    lines === 1 ? `Line ${grouped(end)}` : `Lines ${grouped(startLine)}–${grouped(end)}`;
-  return `${range}${of}.`;
-}
-
-function continuation({ next, leftOut, startLine }: TextPart): string {
-  if (next !== undefined)
-    return `Continue with offset=${next.offset}${next.column > 1 ? ` column=${next.column}` : ""}.`;
-  if (leftOut === 0) return "";
-  const from =
-    startLine === undefined ? "" : ` Read them with offset=${Math.max(1, startLine - leftOut)}.`;
-  return `${grouped(leftOut)} earlier lines did not fit.${from}`;
-}
-
-/** What to append to a text so that the server's line is on its own line. */
-export function onItsOwn(text: string): string {
-  return text === "" || text.endsWith("\n") ? "" : "\n";
 }

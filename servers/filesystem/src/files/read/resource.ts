@@ -38,7 +38,7 @@ export async function readWhole(
         : "Read it with another program.";
       throw tooLarge(file.path, [size, max], "are read as a resource", hint);
     }
-    const form = text ? await formOf(await sourceOf(file)) : undefined;
+    const form = text ? formOf(await sourceOf(file)) : undefined;
     const bytes = await readAt(file, 0, size);
     return form === undefined ? { bytes, mime } : { text: decode(bytes, form), mime };
   });

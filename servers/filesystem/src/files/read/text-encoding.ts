@@ -140,9 +140,11 @@ export function encode(text: string, { encoding, bom, damaged }: Form): Buffer {
   const isUtf = encoding.startsWith("utf-");
   const body = damaged
     ? encodeDamaged(text)
-    : isUtf
-      ? iconv.encode(text, encoding, { addBOM: false })
-      : encodeLegacy(text, encoding);
+    : encoding === "utf-8"
+      ? Buffer.from(text)
+      : isUtf
+        ? iconv.encode(text, encoding, { addBOM: false })
+        : encodeLegacy(text, encoding);
   return bom ? Buffer.concat([bomOf(encoding), body]) : body;
 }
 
@@ -183,6 +185,7 @@ function eolOf(bytes: Buffer, encoding: Encoding): Eol {
 /** Detects UTF-16 without a byte order mark: in Latin text, every second byte is NUL. */
 function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
   const start = sample.subarray(0, 4096);
+  if (!start.includes(0)) return undefined;
   const zeros = [0, 0];
   for (let at = 0; at + 1 < start.length; at += 2) {
     if (start[at] === 0) zeros[0] = (zeros[0] ?? 0) + 1;
@@ -191,24 +194,23 @@ function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
   const [even = 0, odd = 0] = zeros;
   if (Math.min(even, odd) > 0 || Math.max(even, odd) <= start.length * 0.3) return undefined;
   // Tables of small numbers look similar, but contain characters that texts do not.
-  const isText = controlShare(start.filter((byte) => byte !== 0)) <= BINARY_CONTROLS;
+  const isText = controlShare(Buffer.from(start.filter((byte) => byte !== 0))) <= BINARY_CONTROLS;
   return isText ? (odd > 0 ? "utf-16le" : "utf-16be") : undefined;
 }
 
 /** Whether bytes that are not UTF-8 have too many control bytes for text. */
-export function hasTooManyControls(bytes: Uint8Array): boolean {
+export function hasTooManyControls(bytes: Buffer): boolean {
   return controlShare(bytes) > BINARY_CONTROLS;
 }
 
-/** BS, TAB, LF, FF, CR, ESC. */
-const TEXT_CONTROLS = new Set([8, 9, 10, 12, 13, 27]);
+/** Controls other than BS, TAB, LF, FF, CR and ESC. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROLS = /[\0-\x07\x0b\x0e-\x1a\x1c-\x1f\x7f]/g;
 
 /** The share of control bytes that texts do not use. */
-function controlShare(bytes: Uint8Array): number {
-  const sample = bytes.subarray(0, COUNTED_BYTES);
-  const isControl = (byte: number) => byte === 0x7f || (byte < 0x20 && !TEXT_CONTROLS.has(byte));
-  const controls = sample.filter(isControl);
-  return controls.length / Math.max(1, sample.length);
+function controlShare(bytes: Buffer): number {
+  const sample = bytes.toString("latin1", 0, COUNTED_BYTES);
+  return (sample.match(CONTROLS)?.length ?? 0) / Math.max(1, sample.length);
 }
 
 /** `bytes` without an incomplete UTF-8 sequence at its end. */

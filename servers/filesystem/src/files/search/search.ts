@@ -1,15 +1,13 @@
 import { join } from "node:path";
 import { type Deadline, type GuardedDirectory, startDeadline } from "@refmcp/boundary";
-import { cursorsOf, ToolError } from "@refmcp/boundary/answer";
-import { documentKind, partAt } from "@refmcp/documents/kinds";
-import * as z from "zod";
+import { ToolError } from "@refmcp/boundary/answer";
+import { documentKind } from "@refmcp/documents/kinds";
 import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
-import { directoryAt, orRefused, withFile } from "../open-path.ts";
-import { searchable } from "../read/documents.ts";
+import { directoryAt, orRefused } from "../open-path.ts";
 import { FileBatch } from "../threads/file-batch.ts";
 import { comparePaths, TopItems } from "../tree/path-order.ts";
-import { type Report, reporter } from "../tree/reporter.ts";
+import { reporter } from "../tree/reporter.ts";
 import { type Met, walk } from "../tree/walk.ts";
 import {
   DONE,
@@ -21,40 +19,19 @@ import {
 } from "./answer.ts";
 import { compileGlob } from "./glob.ts";
 import { ignoreRules } from "./ignore.ts";
-import type { MatchRequest } from "./match-lines.ts";
+import {
+  cursorsFor,
+  matchRequest,
+  searchFile,
+  searchOpened,
+  type TextSearch,
+} from "./search-file.ts";
 import { type TextPattern, textPattern } from "./text-pattern.ts";
 
 const BUDGET_MS = 40_000;
 const DOCUMENTS_MS = 25_000;
 /** How many batches may wait for a thread before the walk pauses. */
 const WAITING = 4;
-
-interface TextSearch {
-  readonly path: string;
-  readonly pattern: string;
-  /** Matches the pattern literally, not as a regular expression. */
-  readonly literal: boolean;
-  readonly ignore_case: boolean;
-  /** Which files to search; all if omitted. */
-  readonly glob?: string | undefined;
-  readonly include_ignored: boolean;
-  /** Whether to return lines, files, or the number of lines per file. */
-  readonly mode: "content" | "files" | "counts";
-  /** How many lines to show before and after each. */
-  readonly context: number;
-  /** Lines in the mode `content`, files in the others. */
-  readonly limit: number;
-  readonly budget: number;
-  readonly cursor?: string | undefined;
-  readonly budgetMs?: number;
-  /** After this time, only documents whose text is in memory are searched. */
-  readonly documentsMs?: number;
-  readonly signal?: AbortSignal;
-  /** Gets the number of files that were searched. */
-  readonly progress?: Report;
-}
-
-const position = z.tuple([z.string(), z.number()]);
 
 /**
  * Searches the text of files in threads, which are terminated if they take too long. Documents are searched as text,
@@ -78,60 +55,6 @@ export async function searchText(files: Files, request: TextSearch): Promise<Tex
   } finally {
     deadline.end();
   }
-}
-
-function cursorsFor(realPath: string, request: TextSearch, pattern: TextPattern) {
-  const { mode, glob, include_ignored } = request;
-  const query = [realPath, mode, pattern, glob, include_ignored];
-  const cursors = cursorsOf("search_text", query, position);
-  const [path = "", line = 0] = cursors.decode(request.cursor) ?? [];
-  const after = request.cursor === undefined ? undefined : { path, line };
-  return { after, encode: (path: string, line: number) => cursors.encode([path, line]) };
-}
-
-/** What is wanted of a file: its lines from `from` on. */
-function matchRequest({ mode, context, limit }: TextSearch, from = 1): MatchRequest {
-  const isContent = mode === "content";
-  return { from, limit: isContent ? limit + 1 : 0, context: isContent ? context : 0 };
-}
-
-type Opened = Awaited<ReturnType<Files["guard"]["openFile"]>>;
-
-/** Searches an open file, or the text of a document, from a line on. */
-async function searchOpened(
-  { documents, threads }: Files,
-  file: Opened,
-  { pattern, request }: { pattern: TextPattern; request: MatchRequest },
-  signal: AbortSignal,
-) {
-  const document = await documents.textOf(file, signal);
-  const from = document === undefined ? file.handle.fd : searchable(document.text);
-  const work = { pattern, from, path: file.realPath, request };
-  const { lines, ...rest } = await threads.run("searchOne", work, signal);
-  return {
-    lines: lines.map((line) => {
-      const part = partAt(document?.parts ?? [], line.line);
-      return part === undefined ? line : { ...line, part };
-    }),
-    ...rest,
-  };
-}
-
-async function searchFile(
-  files: Files,
-  request: TextSearch,
-  pattern: TextPattern,
-  signal: AbortSignal,
-): Promise<TextMatches> {
-  return withFile(files.guard, request.path, async (file) => {
-    const { after, encode } = cursorsFor(file.realPath, request, pattern);
-    const wanted = { pattern, request: matchRequest(request, (after?.line ?? 0) + 1) };
-    const { lines, total } = await searchOpened(files, file, wanted, signal);
-    const found = total > 0 ? [{ path: "", lines, total }] : [];
-    const page = pageOf(found, { ...request, base: file.path, files }, encode);
-    if (after !== undefined) return page;
-    return { ...page, total_files: found.length, total_lines: total };
-  });
 }
 
 async function searchDirectory(

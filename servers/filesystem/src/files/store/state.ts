@@ -40,7 +40,7 @@ export async function contentOf(root: WalkedDirectory, signal?: AbortSignal): Pr
 
   async function count(directory: WalkedDirectory): Promise<void> {
     for (const { name, type } of directory.entries() ?? []) {
-      if (slices.due()) await slices.rest();
+      if (slices.isDue()) await slices.yieldToOthers();
       const stat = lstatSync(directory.entry(name), { throwIfNoEntry: false });
       if (stat === undefined) continue;
       content.newest_ms = Math.max(content.newest_ms, stat.ctimeMs);

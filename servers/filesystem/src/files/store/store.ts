@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { lstatSync, statSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 /** A file up to this size on another disk is copied rather than kept in a directory next to the user's files. */
 const SMALL_BYTES = MIB;
 /** How many changes are recorded between checks of the limits. */
-const PRUNE_EVERY = 20;
+const PRUNE_EVERY = 50;
 /** An image without a record that is older than this was left by a crash. */
 const ORPHAN_MS = 3_600_000;
 
@@ -105,7 +105,7 @@ export class Store {
   /** A new id; ids sort by time. */
   nextId(): string {
     this.#lastTime = Math.max(Date.now(), this.#lastTime + 1);
-    return `${idAt(this.#lastTime)}-${randomBytes(3).toString("hex")}`;
+    return `${idAt(this.#lastTime)}-${randomUUID().slice(0, 6)}`;
   }
 
   /** The name of a change's file. @param bytes of its images */
@@ -126,7 +126,7 @@ export class Store {
 
   async #open(create: boolean): Promise<string> {
     const { directories, allowed } = this.#options;
-    const opened = await openStateDirectory(directories, allowed, { name: "journal", create });
+    const opened = openStateDirectory(directories, allowed, { name: "journal", create });
     if ("directory" in opened) {
       this.#note = opened.lasting ? undefined : NOT_LASTING;
       return opened.directory;

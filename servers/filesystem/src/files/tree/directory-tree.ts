@@ -63,7 +63,7 @@ export async function drawTree(
       for (const [index, branch] of bySize.entries()) {
         share(branch, level.length - index);
         for (const { name } of shownDirectories(branch)) {
-          if (slices.due()) await slices.rest();
+          if (slices.isDue()) await slices.yieldToOthers();
           const below = branch.path === "" ? name : `${branch.path}/${name}`;
           if (exclude.hidesContents(below)) continue;
           const child = read(below, branch.depth + 1, branch.ignore);

@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   type EntryType,
@@ -6,7 +5,6 @@ import {
   type PathGuard,
   statOf,
   TimeSlices,
-  typeOf,
 } from "@refmcp/boundary";
 import { grouped, oneLine } from "@refmcp/boundary/answer";
 import { counted, failure } from "../errors.ts";
@@ -53,12 +51,16 @@ export async function listDirectory(
     const slices = new TimeSlices(signal);
     const isSummed = details && page.after === undefined;
     const total = { entries: 0, files: 0, directories: 0, bytes: 0 };
-    for (const dirent of entriesOf(guard, directory)) {
-      if (slices.due()) await slices.rest();
-      const type = typeOf(dirent);
+    const entries = guard.walk(directory).entries();
+    if (entries === undefined) {
+      const path = JSON.stringify(directory.path);
+      throw failure("unreadable", `The system denied permission to read ${path}.`);
+    }
+    for (const { name, type } of entries) {
+      if (slices.isDue()) await slices.yieldToOthers();
       // All sizes are needed to sort by them, and for the total on the first page.
       const isSized = sort !== "name" || isSummed;
-      const stat = isSized ? statOf(directory.entry(dirent.name)) : undefined;
+      const stat = isSized ? statOf(directory.entry(name)) : undefined;
       if (isSized && stat === undefined) continue;
       total.entries += 1;
       if (type === "directory") total.directories += 1;
@@ -66,10 +68,13 @@ export async function listDirectory(
         total.files += 1;
         total.bytes += stat?.size ?? 0;
       }
-      page.add({ path: dirent.name, type, key: keyOf(sort, type, stat) });
+      page.add({ path: name, type, key: keyOf(sort, type, stat) });
     }
     const lines: string[] = [];
-    for (const entry of page.take()) lines.push(await lineOf(guard, directory, entry, details));
+    for (const entry of page.take()) {
+      const target = entry.type === "link" ? await targetOf(guard, directory, entry.path) : "";
+      lines.push(lineOf(directory, entry, target, details));
+    }
     await directory.verify();
     const { shown, more } = page.cut(lines, budget - directory.path.length);
     const { files, directories, bytes } = total;
@@ -81,27 +86,19 @@ export async function listDirectory(
   });
 }
 
-function entriesOf({ allowed: { hidden } }: PathGuard, directory: GuardedDirectory) {
-  try {
-    const entries = readdirSync(directory.entry(""), { withFileTypes: true });
-    return entries.filter(({ name }) => hidden?.hides(join(directory.realPath, name)) !== true);
-  } catch (cause) {
-    const path = JSON.stringify(directory.path);
-    throw failure("unreadable", `The system denied permission to read ${path}.`, { cause });
-  }
+/** A link that is gone by now has no target. */
+async function targetOf(guard: PathGuard, directory: GuardedDirectory, name: string) {
+  const link = await guard.readLink(join(directory.path, name)).catch(orRefused);
+  const outside = link?.inside === false ? " (outside, or missing)" : "";
+  return link === undefined ? "" : ` -> ${oneLine(link.target)}${outside}`;
 }
 
-async function lineOf(
-  guard: PathGuard,
+function lineOf(
   directory: GuardedDirectory,
   { path: name, type }: Keyed,
+  target: string,
   details: boolean,
-): Promise<string> {
-  // A link that is gone by now has no target.
-  const link =
-    type === "link" ? await guard.readLink(join(directory.path, name)).catch(orRefused) : undefined;
-  const outside = link?.inside === false ? " (outside, or missing)" : "";
-  const target = link === undefined ? "" : ` -> ${oneLine(link.target)}${outside}`;
+): string {
   const stat = details ? statOf(directory.entry(name)) : undefined;
   const size = type === "file" ? stat?.size : undefined;
   const facts = details ? ` ${size ?? "-"} ${stat?.mtime.toISOString() ?? "-"}` : "";

@@ -36,12 +36,13 @@ export function keyedPage(
 ) {
   const compare = (a: Omit<Keyed, "type">, b: Omit<Keyed, "type">) =>
     b.key - a.key || comparePath(a.path, b.path);
-  const cursors = cursorsOf(tool, query, position);
-  const [key = 0, path = ""] = cursors.decode(cursor) ?? [];
+  // Made when needed, since it hashes the query.
+  const cursors = () => cursorsOf(tool, query, position);
+  const [key = 0, path = ""] = (cursor === undefined ? undefined : cursors().decode(cursor)) ?? [];
   const after = cursor === undefined ? undefined : { key, path };
   const top = new TopItems<Keyed>(limit + 1, compare);
   const continued = (last: Omit<Keyed, "type">) =>
-    `Continue with cursor="${cursors.encode([last.key, last.path])}".`;
+    `Continue with cursor="${cursors().encode([last.key, last.path])}".`;
   return {
     after,
     add(entry: Keyed): void {

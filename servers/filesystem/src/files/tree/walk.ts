@@ -137,9 +137,9 @@ export async function walk(
     while (true) {
       const frame = frames.at(-1);
       if (frame === undefined) return report("complete");
-      if (slices.due()) {
-        await slices.rest();
-        if (slices.late) return report("late");
+      if (slices.isDue()) {
+        await slices.yieldToOthers();
+        if (slices.isLate) return report("late");
       }
       const child = advance(frame);
       if (child === "stopped") return report("stopped");

@@ -3,7 +3,7 @@ import type { Budget, Caller, Repository } from "../open/repository.ts";
 import { checked, commitOf, commitsOf, headOf, lookUp } from "../open/revisions.ts";
 import { changesOf, differing, fileNames } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
-import { checkRefName, checkRefText, currentBranch } from "../read/refs.ts";
+import { checkRefText, currentBranch } from "../read/refs.ts";
 import { refuseOperation } from "../read/status.ts";
 import { failureOf } from "../run/errors.ts";
 import { counted, notesFrom } from "../run/text.ts";
@@ -99,16 +99,17 @@ export async function moveBranch(
   await repository.worktree();
   refuseOperation(repository);
   const [before = "", after = ""] = await commitsOf(repository, ["HEAD", revision]);
-  const left = await commitsOnlyIn(repository, before, [after]);
-  const kept = mode === "mixed" ? await keepBefore(repository, "reset") : undefined;
-  const recovery = kept ?? (await keepCommit(repository, "reset", before));
+  const loss = await commitsOnlyIn(repository, before, [after]);
+  const snapshot = mode === "mixed" ? await keepBefore(repository, "reset") : undefined;
+  const recovery = snapshot ?? (await keepCommit(repository, "reset", before));
   await repository.output(["reset", "--quiet", `--${mode}`, after], "reset");
   const files = await changesOf(repository, mode === "soft" ? ["--cached"] : [after]);
-  const index = kept && `; git_restore with source ${kept}^2 and staged true restores the index`;
+  const index =
+    snapshot && `; git_restore with source ${snapshot}^2 and staged true restores the index`;
   return {
     ...fileNames(files, budget - 1_500),
     recovery,
-    notes: [`Left the branch: ${counted(left.count, "commit")}${left.list}.`],
+    notes: [`Left the branch: ${counted(loss.count, "commit")}${loss.list}.`],
     undo: `git_reset with revision ${before} and mode soft${index ?? ""}`,
   };
 }
@@ -128,7 +129,7 @@ async function planOf(repository: Repository, target: string, local?: string): P
     const commit = await commitOf(repository, target);
     return { args: ["--detach", commit], commit };
   }
-  await checkRefName(repository, "heads", target);
+  checkRefText("heads", target);
   const ref = `refs/remotes/${remote}`;
   const args = [`--create=${target}`, "--track=direct", ref];
   return { args, commit: await commitOf(repository, ref), tracks: remote };
@@ -140,7 +141,7 @@ async function planOfNew(
   base = "HEAD",
   head?: string,
 ): Promise<Plan> {
-  await checkRefName(repository, "heads", name);
+  checkRefText("heads", name);
   if (head === undefined && base === "HEAD")
     return { args: [`--create=${name}`], commit: undefined };
   const commit = await commitOf(repository, base);

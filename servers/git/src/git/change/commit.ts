@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
-import { headOf } from "../open/revisions.ts";
+import { headOf, lookUp } from "../open/revisions.ts";
 import { currentBranch } from "../read/refs.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
 import { refuseConflicts } from "./conflicts.ts";
@@ -40,7 +40,7 @@ export async function commit(
 ): Promise<z.infer<typeof committed>> {
   const { message, files, author, amend } = query;
   await repository.worktree();
-  const before = await headOf(repository);
+  const before = amend ? await headOf(repository) : undefined;
   if (amend && before === undefined) throw noCommits();
   if (files !== undefined) await refuseConflicts(repository);
   const hooks = await decideHooks(repository, HOOKS.commit, caller, query.skip_hooks);
@@ -66,11 +66,12 @@ export async function commit(
       throw failure("nothing_to_commit", "There are no staged changes.");
     throw hookFailure(hooks, result, true) ?? failureOf(result, "commit");
   }
+  const [head, parent] = await lookUp(repository, ["HEAD^{commit}", "HEAD^1"]);
   const [summary] = /^ \d+ files? changed.*$/m.exec(said) ?? [];
   return {
-    commit: (await headOf(repository)) ?? "",
+    commit: head?.oid ?? "",
     branch: await currentBranch(repository),
-    before,
+    before: before ?? parent?.oid,
     summary: summary?.trim(),
     notes: hooks.notes,
   };

@@ -31,7 +31,7 @@ import {
   listOf,
   untrackedAt,
 } from "./recovery.ts";
-import { dropKept, refuseOther } from "./stash.ts";
+import { refuseOther } from "./stash.ts";
 
 const MAX_KEPT_BYTES = 512 * 1024 * 1024;
 
@@ -46,22 +46,22 @@ export async function resetHard(
   if (head === undefined) throw noCommits();
   const target = await commitOf(repository, revision);
   const branch = (await currentBranch(repository)) ?? "the detached HEAD";
-  const lost = await commitsOnlyIn(repository, head, [target]);
+  const loss = await commitsOnlyIn(repository, head, [target]);
   const changes = await uncommittedPaths(repository);
   const overwritten = await untrackedAt(repository, target);
   const operation = operationOf(repository);
   await refuseFilters(repository, () => differing(repository, target), target);
   const parts = [
     `Reset ${oneLine(branch)} from ${shortId(head)} to ${shortId(target)}?`,
-    `This discards ${counted(lost.count, "commit")}${lost.list}.`,
+    `This discards ${counted(loss.count, "commit")}${loss.list}.`,
     `Uncommitted changes are discarded in ${countedFiles(changes, "file")}.`,
     overwritten.length > 0 && `It overwrites ${countedFiles(overwritten, "untracked file")}.`,
     operation && `The ${operation} in progress is aborted.`,
     "The lost changes are kept for recovery.",
   ];
   await caller.confirm(parts.filter(Boolean).join(" "));
-  const kept = await keepBefore(repository, "reset --hard");
-  const recovery = kept ?? (await keepCommit(repository, "reset --hard", head));
+  const snapshot = await keepBefore(repository, "reset --hard");
+  const recovery = snapshot ?? (await keepCommit(repository, "reset --hard", head));
   const others =
     overwritten.length > 0 && (await keepBefore(repository, "reset --hard", overwritten));
   const reset = ["reset", "--hard", "--quiet", "--no-recurse-submodules", target];
@@ -72,7 +72,7 @@ export async function resetHard(
     before: head,
     after: target,
     recovery,
-    undo: kept === undefined ? undo : `${undo}, then git_stash_apply with stash ${kept}`,
+    undo: snapshot === undefined ? undo : `${undo}, then git_stash_apply with stash ${snapshot}`,
     ...listOf([...changes, ...overwritten]),
     notes: notesFrom(others && `git_restore with source ${others} restores the untracked files.`),
   };
@@ -88,9 +88,9 @@ export async function clean(
   const paths = (await pathsIn(repository, query.files ?? [])).filter((path) => path !== ".");
   const kind = query.ignored ? [] : ["--exclude-standard"];
   const list = ["ls-files", "--others", "-z", ...kind, "--", ...paths];
-  const listed = records(await repository.output(list, "list the untracked files"));
+  const entries = records(await repository.output(list, "list the untracked files"));
   // A name that ends in a slash is a nested repository, which is never deleted.
-  const untracked = listed.filter((record) => record.at(-1) !== 47);
+  const untracked = entries.filter((record) => record.at(-1) !== 47);
   const files = [...new Set(untracked.filter(isUtf8).map(pathText))].sort();
   const others = untracked.filter((record) => !isUtf8(record)).map(pathText);
   const note =
@@ -111,15 +111,15 @@ export async function clean(
   await caller.confirm(
     `Delete ${countedFiles(files, "untracked file")} (${sized(bytes)})? They are kept for recovery.`,
   );
-  const kept = await keepBefore(repository, "clean", files);
+  const snapshot = await keepBefore(repository, "clean", files);
   for (let start = 0; start < files.length; start += 500) {
     const part = ["clean", "--force", "--quiet", "-x", "--", ...files.slice(start, start + 500)];
     await repository.output(part, "delete the files");
   }
-  const undo = kept && `git_restore with source ${kept}, worktree true and these files`;
+  const undo = snapshot && `git_restore with source ${snapshot}, worktree true and these files`;
   return {
     done: `Deleted ${counted(files.length, "untracked file")}.`,
-    recovery: kept,
+    recovery: snapshot,
     undo: undo ?? "nothing was lost",
     ...listOf(files),
     notes: notesFrom(note),
@@ -139,10 +139,10 @@ export async function deleteRef(
   const isBranch = kind === "heads";
   const inUse = () => failure("branch_in_use", `The branch "${oneLine(name)}" is checked out.`);
   if (isBranch && (await isCheckedOut(repository, name))) throw inUse();
-  const lost = isBranch ? await commitsOnlyIn(repository, oid, name) : undefined;
+  const loss = isBranch ? await commitsOnlyIn(repository, oid, name) : undefined;
   const what = `the ${KINDS[kind]} ${oneLine(name)}`;
   await caller.confirm(
-    `Delete ${what} at ${shortId(target)}? ${lost ? `${counted(lost.count, "commit")} on no other branch${lost.list}. ` : ""}It is kept for recovery. Remotes are not affected.`,
+    `Delete ${what} at ${shortId(target)}? ${loss ? `${counted(loss.count, "commit")} on no other branch${loss.list}. ` : ""}It is kept for recovery. Remotes are not affected.`,
   );
   const recovery = await keepCommit(repository, `delete ${KINDS[kind]}`, oid);
   const args = isBranch
@@ -169,8 +169,10 @@ export async function dropStash(
   await caller.confirm(
     `Drop ${stash} (${shortId(oid)}), changes in ${countedFiles(files, "file")}? It is kept for recovery.`,
   );
-  const kept = await dropKept(repository, stash, oid);
-  return { done: `Dropped ${stash}.`, before: oid, ...kept, ...listOf(files) };
+  const recovery = await keepCommit(repository, "drop-stash", oid);
+  await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
+  const undo = `git_stash_apply with stash ${recovery}`;
+  return { done: `Dropped ${stash}.`, before: oid, recovery, undo, ...listOf(files) };
 }
 
 /**
@@ -185,40 +187,41 @@ export async function removeWorktree(
   git: Git,
 ): Promise<Destroyed> {
   const directory = await git.directoryOf(path);
-  const added = await git.open(directory, repository.signal);
-  const { gitDir, commonDir, worktree } = added.location;
+  const target = await git.open(directory, repository.signal);
+  const { gitDir, commonDir, worktree } = target.location;
   const isLinked = commonDir === repository.location.commonDir && gitDir !== commonDir;
   if (!isLinked || worktree !== directory) {
     const message = `"${oneLine(path)}" is not a linked worktree of this repository.`;
     throw failure("not_a_worktree", message);
   }
-  await refuseMarked(added, directory);
+  await refuseMarked(target, directory);
   const list = ["ls-files", "--modified", "--others", "--deduplicate", "--exclude-standard", "-z"];
-  const touched = await added.paths(list, "list the changed files");
-  const lost = [...new Set([...(await uncommittedPaths(added)), ...touched])].sort();
-  await refuseFilters(added, () => pathBytes(added, touched));
+  const changedPaths = await target.paths(list, "list the changed files");
+  const losses = [...new Set([...(await uncommittedPaths(target)), ...changedPaths])].sort();
+  await refuseFilters(target, () => pathBytes(target, changedPaths));
   await caller.confirm(
-    `Remove the worktree ${oneLine(directory)}? Uncommitted changes are kept for recovery: ${countedFiles(lost, "file")}. Ignored files are permanently deleted.`,
+    `Remove the worktree ${oneLine(directory)}? Uncommitted changes are kept for recovery: ${countedFiles(losses, "file")}. Ignored files are permanently deleted.`,
   );
-  const kept = lost.length === 0 ? undefined : await keepBefore(added, "worktree remove", touched);
+  const snapshot =
+    losses.length === 0 ? undefined : await keepBefore(target, "worktree remove", changedPaths);
   const remove = ["worktree", "remove", "--force", "--", directory];
   await repository.output(remove, "remove the worktree");
-  const then = kept === undefined ? "" : `, then git_stash_apply there with stash ${kept}`;
+  const then = snapshot === undefined ? "" : `, then git_stash_apply there with stash ${snapshot}`;
   return {
     done: `Removed the worktree ${directory}.`,
-    recovery: kept,
+    recovery: snapshot,
     undo: `git_worktree_add with its branch${then}`,
-    ...listOf(lost),
+    ...listOf(losses),
   };
 }
 
 /** git does not say whether such files have changed, so they could not be kept. */
 async function refuseMarked(added: Repository, directory: string): Promise<void> {
   const entries = await added.paths(["ls-files", "-v", "-z"], "list the files");
-  const marked = entries.flatMap((entry) => (/^[a-zS] /.test(entry) ? entry.slice(2) : []));
-  const present = marked.filter((path) => existsSync(join(directory, path)));
-  if (present.length === 0) return;
-  const message = `git does not compare these files, which are marked assume-unchanged or skip-worktree: ${firstNames(present)}.`;
+  const markedPaths = entries.flatMap((entry) => (/^[a-zS] /.test(entry) ? entry.slice(2) : []));
+  const existingPaths = markedPaths.filter((path) => existsSync(join(directory, path)));
+  if (existingPaths.length === 0) return;
+  const message = `git does not compare these files, which are marked assume-unchanged or skip-worktree: ${firstNames(existingPaths)}.`;
   throw failure("local_changes", message, {
     hint: "Their changes would be lost. The user can end that with git update-index --no-assume-unchanged or --no-skip-worktree.",
   });

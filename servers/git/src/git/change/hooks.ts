@@ -54,11 +54,11 @@ export async function decideHooks(
   caller: Pick<Caller, "confirm">,
   skip = false,
 ): Promise<HookDecision> {
-  const present = await presentHooks(repository, names);
-  if (present === undefined) return { ...NO_HOOKS, notes: undefined };
-  const list = present.names.join(", ");
+  const hookFiles = await presentHooks(repository, names);
+  if (hookFiles === undefined) return { ...NO_HOOKS, notes: undefined };
+  const list = hookFiles.names.join(", ");
   const run: HookDecision = {
-    config: [["core.hooksPath", present.directory]],
+    config: [["core.hooksPath", hookFiles.directory]],
     // Hooks pass patterns to git ("*.ts"), which would otherwise match nothing, so that checks would pass.
     env: { GIT_LITERAL_PATHSPECS: "0" },
     notes: [`Ran the hooks ${list}.`],
@@ -73,7 +73,7 @@ export async function decideHooks(
   if (mayAsk) {
     try {
       await caller.confirm(
-        `Run the hooks ${list} of ${oneLine(present.directory)}? They are programs in this repository. If you decline, the command continues without them.`,
+        `Run the hooks ${list} of ${oneLine(hookFiles.directory)}? They are programs in this repository. If you decline, the command continues without them.`,
       );
       return run;
     } catch (error) {
@@ -82,7 +82,7 @@ export async function decideHooks(
     }
   }
   if (skip) return skipped("skip_hooks");
-  const checks = present.names.filter((name) => CHECKS.test(name));
+  const checks = hookFiles.names.filter((name) => CHECKS.test(name));
   if (checks.length === 0) return skipped("nobody could be asked; --hooks run would run them");
   const message = `The repository has the hooks ${checks.join(", ")} for this command, and nobody can be asked whether to run them. Nothing was changed.`;
   throw failure("hook_needed", message);
@@ -92,24 +92,21 @@ export async function decideHooks(
 async function presentHooks(repository: Repository, names: readonly string[]) {
   const { config, worktree } = await repository.prepared();
   const { commonDir, gitDir } = repository.location;
-  const chosen = config.findLast(({ key }) => key === "core.hookspath");
-  const named =
-    chosen === undefined ? join(commonDir, "hooks") : resolve(worktree ?? gitDir, chosen.value);
-  const directory = await realpath(named).catch(() => undefined);
+  const setting = config.findLast(({ key }) => key === "core.hookspath");
+  const path =
+    setting === undefined ? join(commonDir, "hooks") : resolve(worktree ?? gitDir, setting.value);
+  const directory = await realpath(path).catch(() => undefined);
   if (directory === undefined) return undefined;
   // A directory set by the repository must be inside it; one chosen by the user may be anywhere.
-  if (!repository.options.guard.contains(directory) && chosen?.own !== true) return undefined;
+  if (!repository.options.guard.contains(directory) && setting?.own !== true) return undefined;
   const entries = await readdir(directory).catch(() => [] as string[]);
-  const present: string[] = [];
-  for (const name of names) {
-    const isProgram = () =>
-      access(join(directory, name), constants.X_OK).then(
-        () => true,
-        () => false,
-      );
-    if (entries.includes(name) && (await isProgram())) present.push(name);
-  }
-  return present.length === 0 ? undefined : { directory, names: present };
+  const programs: string[] = [];
+  for (const name of names.filter((hook) => entries.includes(hook)))
+    await access(join(directory, name), constants.X_OK).then(
+      () => programs.push(name),
+      () => undefined,
+    );
+  return programs.length === 0 ? undefined : { directory, names: programs };
 }
 
 /** What git prints after a hook has rejected a command. */

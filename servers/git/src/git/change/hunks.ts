@@ -61,8 +61,8 @@ export async function applyHunks(
 
 /** The lines of context of the diff that an id is from. */
 function contextOf(id: string): number {
-  const [, context = "3"] = /^[0-9a-f]{7}(?:u(\d{1,4}))?$/.exec(id) ?? [];
-  if (/^[0-9a-f]{7}(u\d{1,4})?$/.test(id)) return Number(context);
+  const match = /^[0-9a-f]{7}(?:u(\d{1,4}))?$/.exec(id);
+  if (match !== null) return Number(match[1] ?? 3);
   throw failure("bad_hunk", `"${oneLine(clip(id, 60))}" is not the id of a change.`);
 }
 

@@ -40,13 +40,13 @@ export async function newDirectory(git: Git, path: string) {
     unfinished.delete(outermost ?? "");
   };
   if (outermost !== undefined) unfinished.add(outermost);
-  const opened = await git.guard.openDirectory(path);
-  await opened.close();
-  if (await isInGitDirectory(opened.realPath)) {
+  const directory = await git.guard.openDirectory(path);
+  await directory.close();
+  if (await isInGitDirectory(directory.realPath)) {
     await undo();
     throw failure("inside_git_directory", `"${oneLine(path)}" is inside a git directory.`);
   }
-  return { path: opened.realPath, undo, done: () => void unfinished.delete(outermost ?? "") };
+  return { path: directory.realPath, undo, done: () => void unfinished.delete(outermost ?? "") };
 }
 
 /** Makes a new repository, without any template. */
@@ -63,13 +63,8 @@ export async function init(
     const { entries, run } = await withoutRepository(git, path, signal);
     const branch = query.initial_branch ?? lastValue(entries, "init.defaultbranch") ?? "main";
     checkRefText("heads", branch);
-    const result = await run([
-      "init",
-      "--quiet",
-      "--template=",
-      `--initial-branch=${branch}`,
-      path,
-    ]);
+    const create = ["init", "--quiet", "--template=", `--initial-branch=${branch}`, path];
+    const result = await run(create);
     if (result.code !== 0) throw failureOf(result, "create the repository");
     done();
     return { repository: path, branch };
@@ -110,9 +105,9 @@ export async function addWorktree(
     await repository.output([...add, ...target], "add the worktree");
     // Its configuration may differ (conditions, config.worktree), so it is read there before anything is
     // checked out.
-    const added = await git.open(path, signal);
+    const newWorktree = await git.open(path, signal);
     const reset = ["reset", "--hard", "--quiet", "--no-recurse-submodules"];
-    await added.output(reset, "check out the worktree");
+    await newWorktree.output(reset, "check out the worktree");
   } catch (error) {
     await repository.undo(["worktree", "remove", "--force", path]);
     if (existing === undefined) await repository.undo(["branch", "-D", "--quiet", "--", branch]);

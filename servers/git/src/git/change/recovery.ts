@@ -36,8 +36,8 @@ export async function keepBefore(
   const [head, headTree] = await lookUp(repository, ["HEAD^{commit}", "HEAD^{tree}"]);
   return inIndexCopy(repository, async (env) => {
     // The index unchanged; during a merge it cannot be written as a tree.
-    const staged = await repository.run(["write-tree"], { env });
-    const index = staged.code === 0 ? staged.stdout.toString("utf8").trim() : undefined;
+    const indexTree = await repository.run(["write-tree"], { env });
+    const index = indexTree.code === 0 ? indexTree.stdout.toString("utf8").trim() : undefined;
     const which = files === undefined ? ["--update"] : ["--all", "--force"];
     const input = files === undefined ? ".\0" : await pathBytes(repository, files);
     // Without any path git would add everything.
@@ -83,14 +83,17 @@ export async function untrackedAt(
   const paths = async (...args: string[]) =>
     records(await differing(repository, ...args)).map(pathText);
   const list = typeof from === "string" ? await paths("--diff-filter=d", from, to) : from;
-  const changed = list && new Set(list);
-  const missing = await paths("--cached", "--diff-filter=D", to);
-  const written = missing.filter((path) => changed?.has(path) ?? true);
-  return untrackedAmong(repository, written);
+  const changedPaths = list && new Set(list);
+  const absentPaths = await paths("--cached", "--diff-filter=D", to);
+  const writtenPaths = absentPaths.filter((path) => changedPaths?.has(path) ?? true);
+  return untrackedAmong(repository, writtenPaths);
 }
 
 /** Untracked files at these paths, below them, or in place of a directory above them. */
-async function untrackedAmong(repository: Repository, paths: readonly string[]): Promise<string[]> {
+export async function untrackedAmong(
+  repository: Repository,
+  paths: readonly string[],
+): Promise<string[]> {
   const root = await repository.worktree();
   const statsOf = (path: string) => lstat(join(root, path)).catch(() => undefined);
   const places = new Set<string>();
@@ -165,8 +168,13 @@ export async function commitsOnlyIn(
       : others.map((oid) => `^${oid}`);
   const how = [...LOG_PLAIN, "--no-patch", "-z", "--format=%h %s", "--max-count=1001"];
   const subjects = await repository.paths(["log", ...how, tip, ...rest, "--"], "list the commits");
-  const shown = subjects.slice(0, 5).map((subject) => `"${shortened(oneLine(subject), 60)}"`);
-  const list = shown.length === 0 ? "" : `: ${shown.join(", ")}${subjects.length > 5 ? " …" : ""}`;
+  const firstSubjects = subjects
+    .slice(0, 5)
+    .map((subject) => `"${shortened(oneLine(subject), 60)}"`);
+  const list =
+    firstSubjects.length === 0
+      ? ""
+      : `: ${firstSubjects.join(", ")}${subjects.length > 5 ? " …" : ""}`;
   return { count: subjects.length, list };
 }
 

@@ -1,5 +1,3 @@
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { objectOf } from "../open/revisions.ts";
@@ -9,7 +7,7 @@ import { refuseOperation } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { firstNames, nulEnded, records } from "../run/text.ts";
 import { applyHunks } from "./hunks.ts";
-import { keepBefore } from "./recovery.ts";
+import { keepBefore, untrackedAmong } from "./recovery.ts";
 
 /** What is staged now, against HEAD. */
 function stagedChanges(repository: Repository): Promise<FileChange[]> {
@@ -35,8 +33,8 @@ export async function stageSelected(
   if (files === undefined && hunks === undefined)
     throw failure("nothing_named", "Both files and hunks are missing.");
   await repository.worktree();
-  const chosen = { from: "unstaged", reverse: false, untracked: true } as const;
-  if (hunks !== undefined) await applyHunks(repository, { ids: hunks, ...chosen });
+  const origin = { from: "unstaged", reverse: false, untracked: true } as const;
+  if (hunks !== undefined) await applyHunks(repository, { ids: hunks, ...origin });
   if (files !== undefined) await stage(repository, files);
   const { files: staged, count } = fileNames(await stagedChanges(repository), budget - 500);
   return { staged, count };
@@ -49,24 +47,26 @@ export async function stageSelected(
  */
 export async function stage(repository: Repository, paths: readonly string[]): Promise<void> {
   const input = await pathBytes(repository, paths);
-  const trial = await repository.run(["add", "--dry-run", ...FROM_STDIN], { input });
+  await refuseFilters(repository, () => staging(repository, input));
+  // git stages the others if one of several paths is ignored.
+  const isTrial = paths.length > 1;
+  const trial = await repository.run(["add", isTrial && "--dry-run", ...FROM_STDIN], { input });
   const [, ignored] = /^The following paths are ignored by [^\n]*\n(.*)$/s.exec(trial.stderr) ?? [];
   if (ignored !== undefined) {
     const names = firstNames(ignored.trim().split("\n"));
     throw failure("ignored_path", `Ignored by .gitignore: ${names}. Nothing was staged.`);
   }
   if (trial.code !== 0) throw failureOf(trial, "stage the files");
-  await refuseFilters(repository, () => staging(repository, input));
-  await repository.output(["add", ...FROM_STDIN], "stage the files", { input });
+  if (isTrial) await repository.output(["add", ...FROM_STDIN], "stage the files", { input });
 }
 
 /** The files among these paths that `git add` would read. */
 async function staging(repository: Repository, input: Buffer): Promise<Buffer> {
   const list = ["ls-files", "-z", "--others", "--modified", "--exclude-standard", "--deduplicate"];
   const listing = await repository.output(list, "list the files");
-  const wanted = records(input).map((path) => path.toString("latin1"));
+  const prefixes = records(input).map((path) => path.toString("latin1"));
   const isWanted = (path: string) =>
-    wanted.some((named) => named === "." || path === named || path.startsWith(`${named}/`));
+    prefixes.some((named) => named === "." || path === named || path.startsWith(`${named}/`));
   return nulEnded(records(listing).filter((path) => isWanted(path.toString("latin1"))));
 }
 
@@ -85,13 +85,13 @@ export async function unstage(
   const before = await stagedChanges(repository);
   const tree = await repository.run(["write-tree"]);
   const reset = ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)];
-  const chosen = { from: "staged", reverse: true } as const;
-  const changed = hunks && (await applyHunks(repository, { ids: hunks, ...chosen }));
+  const origin = { from: "staged", reverse: true } as const;
+  const hunkPaths = hunks && (await applyHunks(repository, { ids: hunks, ...origin }));
   if (hunks === undefined) await repository.output(reset, "unstage the files", { input });
-  const left = new Set((await stagedChanges(repository)).map((file) => file.path));
-  const gone = before.filter(({ path }) => changed?.includes(path) ?? !left.has(path));
-  const list = fileNames(gone, budget - 500);
-  if (tree.code !== 0 || gone.length === 0) return list;
+  const stillStaged = new Set((await stagedChanges(repository)).map((file) => file.path));
+  const unstaged = before.filter(({ path }) => hunkPaths?.includes(path) ?? !stillStaged.has(path));
+  const list = fileNames(unstaged, budget - 500);
+  if (tree.code !== 0 || unstaged.length === 0) return list;
   // The tree has the previous index.
   const source = tree.stdout.toString("utf8").trim();
   const undo = `git_restore with source ${source}, staged true, worktree false and these files`;
@@ -110,7 +110,7 @@ interface RestoreQuery {
  * content is kept first.
  */
 export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
-  const root = await repository.worktree();
+  await repository.worktree();
   const { staged, worktree } = query;
   const input = await pathBytes(repository, query.files);
   const from = query.source ?? (staged && worktree ? "HEAD" : undefined);
@@ -118,22 +118,21 @@ export async function restore(repository: Repository, query: RestoreQuery, { bud
   // What the restored files will have instead: from the current state to the source.
   const between = ["-R", ...(worktree ? [] : ["--cached"]), ...(source ? [source] : [])];
   const files = await changesOf(repository, between, await pathsIn(repository, query.files));
-  const kept = worktree ? await keepFiles(repository, root, files) : {};
+  const recovery = worktree ? await keepFiles(repository, files) : {};
   const what = [worktree && "--worktree", staged && "--staged", source && `--source=${source}`];
   const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
   await repository.output(args, "restore the files", { input });
-  return { ...fileNames(files, budget - 600), ...kept };
+  return { ...fileNames(files, budget - 600), ...recovery };
 }
 
 /** Keeps the files that will be overwritten or deleted, untracked ones as well. */
-async function keepFiles(repository: Repository, root: string, files: readonly FileChange[]) {
+async function keepFiles(repository: Repository, files: readonly FileChange[]) {
   const paths = files.map(({ path }) => path);
   const bytes = await pathBytes(repository, paths);
   await refuseFilters(repository, () => bytes);
-  const isThere = (path: string) => lstat(join(root, path)).catch(() => undefined);
-  const lost: string[] = [];
-  for (const { path, letter } of files)
-    if (letter !== "A" || (await isThere(path)) !== undefined) lost.push(path);
-  const recovery = lost.length === 0 ? undefined : await keepBefore(repository, "restore", lost);
+  const trackedPaths = files.filter(({ letter }) => letter !== "A").map(({ path }) => path);
+  const losses = [...new Set([...trackedPaths, ...(await untrackedAmong(repository, paths))])];
+  const recovery =
+    losses.length === 0 ? undefined : await keepBefore(repository, "restore", losses);
   return { recovery, undo: recovery && `git_restore with source ${recovery} and these files` };
 }

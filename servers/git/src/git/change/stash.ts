@@ -1,3 +1,6 @@
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
@@ -32,12 +35,20 @@ export async function stashPush(repository: Repository, query: StashQuery, { bud
   ];
   // Without paths git names the whole tree to itself with magic (":/"); there is no user path to take literally.
   const options = input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input };
+  await nextSecond(repository);
   await repository.output(args, "stash", options);
   const [stash] = await lookUp(repository, ["refs/stash"]);
   if (stash === undefined || stash.oid === before?.oid)
     throw failure("nothing_to_stash", "There are no local changes to stash.");
   const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
   return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes, budget - 500) };
+}
+
+/** Waits until a stash cannot be the same commit as the last one: of the same changes in the same second. */
+async function nextSecond({ location }: Repository): Promise<void> {
+  const log = await stat(join(location.commonDir, "logs/refs/stash")).catch(() => undefined);
+  const rest = Math.ceil((log?.mtimeMs ?? 0) / 1_000) * 1_000 - Date.now();
+  if (rest > 0) await setTimeout(Math.min(rest, 1_000));
 }
 
 /** The files that a stash would include. */
@@ -62,13 +73,6 @@ function notAStash(stash: string): ToolError {
   });
 }
 
-/** Removes a stash from the list, after keeping it; returns its commit and how to undo it. */
-export async function dropKept(repository: Repository, stash: string, oid: string) {
-  const recovery = await keepCommit(repository, "drop-stash", oid);
-  await repository.output(["stash", "drop", "--quiet", stash], "drop the stash");
-  return { recovery, undo: `git_stash_apply with stash ${recovery}` };
-}
-
 /**
  * Applies a stash (or what a change kept for recovery) to the working tree. With `drop` it is removed
  * afterwards, unless there are conflicts.
@@ -84,24 +88,25 @@ export async function stashApply(
   const [stash, index, untracked] = await lookUp(repository, [name, `${name}^2`, `${name}^3`]);
   const { oid, type } = stash ?? (await objectOf(repository, name));
   if (type !== "commit" || index === undefined) throw notAStash(name);
-  const written = async () =>
+  const writtenPaths = async () =>
     Buffer.concat([
       await differing(repository, `${oid}^1`, oid),
       ...(untracked ? [await differing(repository, emptyTree(oid), untracked.oid)] : []),
     ]);
-  await refuseFilters(repository, written, oid);
+  await refuseFilters(repository, writtenPaths, oid);
   const files = await changesOf(repository, [`${oid}^1`, oid]);
   const paths = files.map(({ path }) => path);
   refuseUntracked(await untrackedAt(repository, oid, paths));
-  const apply = ["stash", "apply", "--quiet", query.index && "--index", oid];
-  const result = await repository.run(apply, { silent: true });
+  // Applied and dropped in one step, after it was kept.
+  const recovery = query.drop ? await keepCommit(repository, "drop-stash", oid) : undefined;
+  const apply = ["stash", query.drop ? "pop" : "apply", "--quiet", query.index && "--index"];
+  const result = await repository.run([...apply, query.drop ? name : oid], { silent: true });
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
   if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
   const names = fileNames(files, Math.floor(budget / 2));
   if (conflicted.length > 0)
     return { commit: oid, ...names, ...(await conflictReport(repository, budget / 2 - 1_000)) };
-  if (!query.drop) return { commit: oid, ...names };
-  const { recovery, undo } = await dropKept(repository, name, oid);
-  const how = `The stash is kept: discard the changes with git_restore, then ${undo}`;
-  return { commit: oid, ...names, recovery, undo: how };
+  if (recovery === undefined) return { commit: oid, ...names };
+  const undo = `The stash is kept: discard the changes with git_restore, then git_stash_apply with stash ${oid}`;
+  return { commit: oid, ...names, recovery, undo };
 }

@@ -60,23 +60,23 @@ export async function endOperation(
   const start = join(repository.location.gitDir, "rebase-merge", "orig-head");
   const origin = (await readFile(start, "utf8").catch(() => "HEAD")).trim();
   const before = await commitOf(repository, origin);
-  const kept: (string | undefined)[] = [];
+  const recoveries: (string | undefined)[] = [];
   if (action === "continue") await refuseConflicts(repository);
   else {
     await refuseFilters(repository, () => differing(repository, "HEAD"));
-    kept.push(await keepBefore(repository, `${operation} --${action}`));
+    recoveries.push(await keepBefore(repository, `${operation} --${action}`));
     const untracked = await untrackedAt(repository, action === "abort" ? before : "HEAD");
     if (untracked.length > 0)
-      kept.push(await keepBefore(repository, `${operation} --${action}`, untracked));
+      recoveries.push(await keepBefore(repository, `${operation} --${action}`, untracked));
   }
-  const saved = kept
+  const recoveryNotes = recoveries
     .filter((commit) => commit !== undefined)
     .map((commit) => `The files' content is kept: git_restore with source ${commit}.`);
   if (action === "abort") {
     const head = await commitOf(repository, "HEAD");
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
     const ended = await finish(repository, operation, undefined, "keep", head, caller.budget);
-    return { ...ended, up_to_date: undefined, undo: undefined, notes: notesFrom(saved) };
+    return { ...ended, up_to_date: undefined, undo: undefined, notes: notesFrom(recoveryNotes) };
   }
   const todo = await refusePrograms(repository, operation);
   const commits = todo.flatMap((line) => /^\w+ ([0-9a-f]{7,64})\b/.exec(line)?.[1] ?? []);
@@ -88,7 +88,7 @@ export async function endOperation(
   if (result.code !== 0 && (await conflictedPaths(repository)).length === 0)
     throw hookFailure(hooks, result) ?? failureOf(result, `${action} the ${operation}`);
   const ended = await finish(repository, operation, result, "keep", before, caller.budget);
-  return { ...ended, notes: notesFrom(saved, hooks.notes) };
+  return { ...ended, notes: notesFrom(recoveryNotes, hooks.notes) };
 }
 
 /** Each tool ends only what it has begun. */
@@ -121,8 +121,8 @@ async function refusePrograms(repository: Repository, operation: string): Promis
   const read = (name: string) => readFile(join(gitDir, name), "utf8").catch(() => "");
   const list = (await read("rebase-merge/git-rebase-todo")).split("\n");
   const file = ["--no-includes", "--file", join(gitDir, "sequencer", "opts"), "-z"];
-  const wanted = ["--get-regexp", "^options\\.(strategy|gpg-sign)$"];
-  const { stdout } = await repository.run(["config", ...file, ...wanted]);
+  const keyQuery = ["--get-regexp", "^options\\.(strategy|gpg-sign)$"];
+  const { stdout } = await repository.run(["config", ...file, ...keyQuery]);
   const options = [
     `options.strategy\n${await read("rebase-merge/strategy")}`,
     ...records(stdout).map((record) => record.toString("utf8")),

@@ -27,6 +27,8 @@ interface MergeQuery {
   readonly skip_hooks: boolean;
 }
 
+const FAST_FORWARD = { allow: "--ff", only: "--ff-only", never: "--no-ff" };
+
 /** Merges a commit into the current branch, with git's own strategy only. */
 export async function merge(
   repository: Repository,
@@ -50,11 +52,7 @@ export async function merge(
   const args = [
     ...["merge", "--quiet", "--no-edit", "--no-stat", "--no-verify-signatures", option],
     ...["--no-autostash", "--no-overwrite-ignore", "--no-log", "--strategy=ort"],
-    ...[
-      "--commit",
-      "--no-squash",
-      { allow: "--ff", only: "--ff-only", never: "--no-ff" }[fast_forward],
-    ],
+    ...["--commit", "--no-squash", FAST_FORWARD[fast_forward]],
     ...[`--message=${query.message ?? `Merge ${oneLine(revision)}`}`, theirs],
   ];
   const result = await runWhole(repository, args, options);

@@ -59,14 +59,14 @@ export async function rangeOf(
   if (merge !== undefined)
     throw failure("merge_in_range", `${shortId(merge.oid)} is a merge commit.`);
   const upstream = [...commits.values()].at(0)?.parents[0];
-  const chosen = oids.map((oid, index) => {
+  const orderedSteps = oids.map((oid, index) => {
     const { action = "pick", message } = steps[index] ?? {};
     if (message !== undefined || action === "reword") refuseMessage(oid, message ?? "");
     return { commit: commits.get(oid) as BranchCommit, action, message };
   });
   const todo = await todoOf(
     repository,
-    chosen.filter(({ action }) => action !== "drop"),
+    orderedSteps.filter(({ action }) => action !== "drop"),
   );
   if (todo === "" && (onto ?? upstream) === undefined)
     throw badSteps("No commit would be left on the branch");

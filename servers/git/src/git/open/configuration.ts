@@ -32,10 +32,11 @@ export async function configurationOf(
   own: readonly string[],
 ): Promise<Configuration> {
   const key = own.join("\n");
-  const known = machine.configurations.get(key);
-  if (known?.isStale() === false) return known;
+  const cached = machine.configurations.get(key);
+  if (cached?.isStale() === false) return cached;
   const started = Date.now();
-  const states = new Map([...own, ...userFiles(machine.options.env)].map(withState));
+  const files = [...own, ...userFiles(machine.options.env)];
+  const states = new Map(files.map((file) => [file, stateOf(file)]));
   for (const file of own) await refuseIncludes(machine, place, file);
   const listing = await spawnGit(machine, place, LIST_CONFIG);
   if (listing.code !== 0) throw failureOf(listing, "read the repository's configuration");
@@ -54,8 +55,6 @@ export async function configurationOf(
     machine.configurations.set(key, configuration);
   return configuration;
 }
-
-const withState = (file: string) => [file, stateOf(file)] as const;
 
 /** The files of the user's configuration, existing or not. */
 function userFiles(env: NodeJS.ProcessEnv): string[] {
@@ -85,10 +84,7 @@ function includedFiles(entries: readonly ConfigEntry[], { env }: Place): string[
 
 /** git itself is not asked for the whole configuration until it is known to include nothing. */
 async function refuseIncludes(machine: Machine, place: Place, file: string): Promise<void> {
-  const size = await stat(file).then(
-    (stats) => stats.size,
-    () => 0,
-  );
+  const size = (await stat(file).catch(() => undefined))?.size ?? 0;
   if (size > MAX_BYTES)
     throw failure("unsafe_config", `The repository's configuration has ${sized(size)}.`);
   const text = size === 0 ? "" : await readFile(file, "latin1");
@@ -105,15 +101,13 @@ async function refuseIncludes(machine: Machine, place: Place, file: string): Pro
   });
 }
 
-const MISSING = "missing";
-
 /** Identifies a file's content without reading it. */
 export function stateOf(file: string): string {
   try {
     const { ino, size, mtimeNs, ctimeNs } = statSync(file, { bigint: true });
     return `${ino} ${size} ${mtimeNs} ${ctimeNs}`;
   } catch {
-    return MISSING;
+    return "missing";
   }
 }
 

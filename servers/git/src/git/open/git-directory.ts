@@ -28,19 +28,12 @@ export function isGitName(name: string): boolean {
 }
 
 export async function isGitDirectory(directory: string): Promise<boolean> {
-  const isThere = (name: string) =>
-    lstat(join(directory, name)).then(
-      () => true,
-      () => false,
-    );
-  const isDirectory = (name: string) =>
-    stat(join(directory, name)).then(
-      (stats) => stats.isDirectory(),
-      () => false,
-    );
-  if (!(await isThere("HEAD"))) return false;
-  if (await isThere("commondir")) return true;
-  return (await isDirectory("objects")) && (await isDirectory("refs"));
+  const entry = (name: string) => lstat(join(directory, name)).catch(() => undefined);
+  const target = (name: string) => stat(join(directory, name)).catch(() => undefined);
+  if ((await entry("HEAD")) === undefined) return false;
+  if ((await entry("commondir")) !== undefined) return true;
+  const parts = [await target("objects"), await target("refs")];
+  return parts.every((part) => part?.isDirectory());
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Machine } from "./machine.ts";
 
 const MAX_INDEXES = 200;
 /** The paths of submodules in `git ls-files --stage -z`. */
-const SUBMODULES = /(?<=^|\0)160000 [^\t]*\t([^\0]*)/g;
+const SUBMODULES = /(?:^|\0)160000 [^\t]*\t([^\0]*)/g;
 /** Paths that git never adds to an index, but would follow out of the working tree. */
 const LEADS_OUT =
   process.platform === "win32"
@@ -34,8 +34,8 @@ export async function submodulesIn(
   list: () => Promise<GitResult>,
 ): Promise<readonly string[]> {
   const state = stateOf(file);
-  const known = indexes.get(file);
-  if (known?.state === state) return known.submodules;
+  const cached = indexes.get(file);
+  if (cached?.state === state) return cached.submodules;
   const started = Date.now();
   const { code, stdout, stderr } = await list();
   // Only commands that use a damaged index report it.

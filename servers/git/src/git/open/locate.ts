@@ -88,14 +88,14 @@ async function checkWorktrees(commonDir: string, guard: PathGuard): Promise<void
 /** The objects and every alternate object directory that they name, however long the chain. */
 async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
   const waiting = [await inside(objects, "object directory", guard)];
-  const seen = new Set<string>();
+  const visited = new Set<string>();
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    if (seen.has(directory)) continue;
+    if (visited.has(directory)) continue;
     const file = join(directory, "info", "alternates");
-    if (seen.size === MAX_ALTERNATES) throw unusual(file, "leads to too many directories");
+    if (visited.size === MAX_ALTERNATES) throw unusual(file, "leads to too many directories");
     // The repository's own objects were checked with it.
-    if (seen.size > 0) refuseLinks(directory);
-    seen.add(directory);
+    if (visited.size > 0) refuseLinks(directory);
+    visited.add(directory);
     for (const line of ((await plainTextIn(file)) ?? "").split("\n")) {
       if (line === "" || line.startsWith("#")) continue;
       if (line.startsWith('"')) throw unusual(file, "has a line in quotes");

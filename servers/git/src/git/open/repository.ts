@@ -51,7 +51,7 @@ interface Opening {
   /** The working tree, whatever the configuration says. */
   readonly worktree?: string;
   /** More overrides, for the submodules that a command may look into. */
-  secure?(plain: Repository): Promise<readonly ConfigPair[]>;
+  secure?(root: string, names: readonly string[], of: Repository): Promise<readonly ConfigPair[]>;
 }
 
 const UNDO_MS = 20_000;
@@ -155,8 +155,8 @@ export class Repository {
       worktree === undefined ? [] : await submodulesIn(this.machine, join(gitDir, "index"), list);
     const plain = { config: entries, overrides, filters, worktree, submodules };
     const { secure } = this.#opening;
-    if (secure === undefined || submodules.length === 0) return plain;
-    const more = await secure(new Repository(this.machine, this.location, this.signal));
+    if (secure === undefined || worktree === undefined || submodules.length === 0) return plain;
+    const more = await secure(worktree, submodules, this);
     return { ...plain, overrides: [...overrides, ...more] };
   }
 

@@ -65,8 +65,8 @@ export async function commitsOf(
 ): Promise<string[]> {
   const names = revisions.map((revision) => `${checked(revision)}^{commit}`);
   const commits = await lookUp(repository, names);
-  const missing = revisions.find((_, index) => commits[index] === undefined);
-  if (missing !== undefined) return explainMissing(repository, missing);
+  const unknownName = revisions.find((_, index) => commits[index] === undefined);
+  if (unknownName !== undefined) return explainMissing(repository, unknownName);
   return commits.map((commit) => commit?.oid ?? "");
 }
 
@@ -157,9 +157,9 @@ const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
 export function refuseAmbiguous(stderr: string): void {
   for (const [, name = ""] of stderr.matchAll(/^warning: refname '(.*)' is ambiguous\.$/gm)) {
     if (EXACT.test(name)) continue;
-    const shown = oneLine(name);
-    const message = `"${shown}" is ambiguous: a branch, a tag, an id or another ref have this name.`;
-    const hint = `Pass a full name, such as refs/heads/${shown} or refs/tags/${shown}.`;
+    const printable = oneLine(name);
+    const message = `"${printable}" is ambiguous: a branch, a tag, an id or another ref have this name.`;
+    const hint = `Pass a full name, such as refs/heads/${printable} or refs/tags/${printable}.`;
     throw failure("ambiguous_name", message, { hint });
   }
 }

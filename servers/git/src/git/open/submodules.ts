@@ -11,14 +11,9 @@ import { Repository } from "./repository.ts";
  * @returns undefined if it is not checked out
  * @throws ToolError if its git directory is outside the allowed directories
  */
-async function submoduleIn(outer: Repository, name: string): Promise<Repository | undefined> {
-  const { machine, signal } = outer;
-  const worktree = join(await outer.worktree(), name);
-  const isMissing = await lstat(join(worktree, ".git")).then(
-    () => false,
-    () => true,
-  );
-  if (isMissing) return undefined;
+async function submoduleAt(worktree: string, { machine, signal }: Repository) {
+  const entry = await lstat(join(worktree, ".git")).catch(() => undefined);
+  if (entry === undefined) return undefined;
   const location = await locate(worktree, machine.options.guard);
   return new Repository(machine, location, signal, { worktree });
 }
@@ -28,20 +23,25 @@ async function submoduleIn(outer: Repository, name: string): Promise<Repository 
  * working tree (`add`, `stash`, `commit`) run `git status` inside submodules, with the submodule's own
  * configuration. They pass GIT_CONFIG_COUNT on, so the overrides of the outer command apply there.
  *
+ * @param root the working tree
+ * @param names the paths of its submodules
+ * @param outer whose machine is used; it is still being prepared
  * @throws ToolError if a submodule's git directory is outside the allowed directories
  */
-export async function submoduleOverrides(repository: Repository): Promise<ConfigPair[]> {
-  const root = await repository.worktree();
+export async function submoduleOverrides(
+  root: string,
+  names: readonly string[],
+  outer: Repository,
+): Promise<ConfigPair[]> {
   const all = new Map<string, string>();
-  const waiting = [repository];
-  for (let outer = waiting.pop(); outer !== undefined; outer = waiting.pop()) {
-    for (const name of (await outer.prepared()).submodules) {
-      const submodule = await submoduleIn(outer, name);
-      if (submodule === undefined) continue;
-      refuseInTree(root, [submodule.location.gitDir, submodule.location.commonDir]);
-      for (const [key, value] of (await submodule.prepared()).overrides) all.set(key, value);
-      waiting.push(submodule);
-    }
+  const waiting = names.map((name) => join(root, name));
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const submodule = await submoduleAt(path, outer);
+    if (submodule === undefined) continue;
+    refuseInTree(root, [submodule.location.gitDir, submodule.location.commonDir]);
+    const { overrides, submodules } = await submodule.prepared();
+    for (const [key, value] of overrides) all.set(key, value);
+    for (const name of submodules) waiting.push(join(path, name));
   }
   for (const [key] of STANDING) all.delete(key);
   return [...all];

@@ -40,16 +40,16 @@ export async function blame(
   const plain = ["--porcelain", "--no-textconv", "--encoding=UTF-8"];
   const args = ["blame", ...plain, range, start.oid, "--", path];
   const lines = parseBlame(await repository.output(args, "blame the file"), isShallow(repository));
-  const shown = fittingLines(lines, budget - 800);
-  const last = start.line + shown.length - 1;
-  const isRest = shown.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
+  const pageLines = fittingLines(lines, budget - 800);
+  const last = start.line + pageLines.length - 1;
+  const isRest = pageLines.length < lines.length || (lines.length > LINES_AT_ONCE && last < max);
   const cursor = cursors.encode({ oid: start.oid, line: last + 1 });
   const rest = isRest ? `; continue with cursor "${cursor}"` : "";
   const note = isShallow(repository)
     ? `; ${SHALLOW.toLowerCase()}, so lines marked ^ may be older and by somebody else`
     : "";
   return {
-    body: `Blame of ${oneLine(path)} at ${shortId(start.oid)}:\n${shown.join("\n")}`,
+    body: `Blame of ${oneLine(path)} at ${shortId(start.oid)}:\n${pageLines.join("\n")}`,
     facts: `(lines ${start.line} to ${last}${note}${rest})`,
   };
 }
@@ -77,10 +77,9 @@ function parseBlame(output: Buffer, isCut: boolean): string[] {
     const { id, author, date, mark } = origin;
     const [, oid, final] = /^([0-9a-f]{40,64}) \d+ (\d+)/.exec(line) ?? [];
     const [, key, value = ""] = /^(\S+) (.*)$/.exec(line) ?? [];
+    const who = oneLine(clip(author, 24));
     if (line.startsWith("\t"))
-      lines.push(
-        `${mark}${id} ${date} ${oneLine(clip(author, 24))} ${number}) ${clip(line.slice(1), 2_000)}`,
-      );
+      lines.push(`${mark}${id} ${date} ${who} ${number}) ${clip(line.slice(1), 2_000)}`);
     else if (oid !== undefined && final !== undefined) {
       number = final;
       origin = origins.get(oid) ?? { id: shortId(oid), author: "", date: "", mark: "" };

@@ -1,6 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { clip, grouped, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
+import type { Repository } from "../open/repository.ts";
 import { shortId } from "../open/revisions.ts";
 import { counted } from "../run/text.ts";
 import { fileLine, parseChanges } from "./changes.ts";
@@ -45,16 +48,27 @@ export const LOG_PLAIN = [
   ...["--no-notes", "--abbrev=10", "--encoding=UTF-8"],
 ];
 
+/** About 800 refs: with more, git would need longer to look up their tags than for everything else. */
+const MAX_REFS_BYTES = 64 * 1024;
+const TAGS_LEFT_OUT = "Tags are not shown, because there are too many: git_list_refs lists them.";
+
 /**
  * Makes git print commits that can be told apart. Nothing in a repository can contain the mark that
  * begins each one, because it is chosen for this call.
  */
-export function commitPrinter() {
+export function commitPrinter({ location }: Repository) {
   const mark = randomUUID();
+  const packed = statSync(join(location.commonDir, "packed-refs"), { throwIfNoEntry: false });
+  const hasMany = (packed?.size ?? 0) > MAX_REFS_BYTES;
+  const visibleRefs = hasMany ? ["HEAD", "refs/heads", "refs/remotes"] : [];
   return {
+    note: hasMany ? TAGS_LEFT_OUT : undefined,
     /** How many NUL-terminated fields a commit has, with the mark, and what ends it. */
     fields: FIELDS.length + 2,
-    format: `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
+    args: [
+      ...[...LOG_PLAIN, ...visibleRefs.map((name) => `--decorate-refs=${name}`)],
+      `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
+    ],
     parse: (output: Buffer, maxMessage = MAX_MESSAGE): Commit[] =>
       output
         .toString("utf8")
@@ -67,7 +81,7 @@ export function commitPrinter() {
 function commitOfFields(fields: readonly string[], maxMessage: number) {
   const [oid = "", id = "", author = "", email = "", date = "", parents = "", refs = ""] = fields;
   const message = manyLines((fields[FIELDS.length - 1] ?? "").trimEnd());
-  const shown = clip(message, maxMessage);
+  const clipped = clip(message, maxMessage);
   const names = refs.split(", ").filter(Boolean);
   const rest = names.splice(MAX_REFS).length;
   if (rest > 0) names.push(`… ${grouped(rest)} more`);
@@ -80,7 +94,7 @@ function commitOfFields(fields: readonly string[], maxMessage: number) {
     date: date.replace(/Z$/, "+00:00"),
     parents: parents.includes(" ") ? parents.split(" ") : undefined,
     refs: names.length === 0 ? undefined : names,
-    message: shown.length === message.length ? message : `${shown}…`,
+    message: clipped.length === message.length ? message : `${clipped}…`,
     /** What git prints after the commit: files, or a patch. */
     rest: fields.slice(FIELDS.length).join("\0"),
   };
@@ -93,8 +107,8 @@ export function shownAs(format: LogFormat, commit: Commit): ShownCommit {
   const subject = clip(message.split("\n", 1)[0] ?? "", MAX_SUBJECT);
   if (format === "oneline") return { commit: id, refs, message: subject, diff };
   const files = diff === undefined ? filesIn(rest) : undefined;
-  const shown = { author, date: date.slice(0, 10), refs, message: subject };
-  return { commit: id, ...shown, files, diff };
+  const facts = { author, date: date.slice(0, 10), refs, message: subject };
+  return { commit: id, ...facts, files, diff };
 }
 
 /** The first files that follow a commit in `--numstat -z`; a merge has none, as in git. */

@@ -17,7 +17,7 @@ import {
   parseChanges,
   totalOf,
 } from "./changes.ts";
-import { commitPrinter, headerOf, LOG_PLAIN, shownAs } from "./commits.ts";
+import { commitPrinter, headerOf, shownAs } from "./commits.ts";
 import { FILE_START, hunksIn } from "./patch.ts";
 import { isShallow, SHALLOW } from "./status.ts";
 
@@ -74,7 +74,7 @@ export async function diff(
   const cursors = cursorsOf(query.tool, [repository.location.gitDir, scope], position);
   const start = cursors.decode(query.cursor);
   const at = start?.at ?? 0;
-  const printer = commitPrinter();
+  const printer = commitPrinter(repository);
   const read = async (env: Readonly<Record<string, string>>) => {
     if (include_untracked) await addUntracked(repository, paths, env);
     return readDiff(repository, { ...query, paths }, env, printer);
@@ -100,6 +100,7 @@ export async function diff(
   const remarks = [
     (commit?.parents ?? []).length > 1 && "compared with the first parent",
     commit !== undefined && isShallow(repository) && `${SHALLOW}; its first commits add every file`,
+    commit && printer.note?.slice(0, -1),
     isPatch && totalOf(files),
     page.cut > 0 && `${counted(page.cut, "very long line")} cut`,
     isCut && "only the first 32 MiB",
@@ -125,7 +126,7 @@ async function readDiff(
 ) {
   const { between, revisions = [], paths = [], context_lines = 3, format = "patch" } = query;
   const ignores = query.ignore_whitespace === true;
-  const ofCommit = ["show", ...LOG_PLAIN, printer.format, "--diff-merges=first-parent"];
+  const ofCommit = ["show", ...printer.args, "--diff-merges=first-parent"];
   const command = query.commit === undefined ? ["diff"] : ofCommit;
   const which = between[0] === "--cached" ? between : ["--end-of-options", ...between];
   const patchArgs = format === "patch" ? ["--patch", `--unified=${context_lines}`] : [];
@@ -197,17 +198,17 @@ function patchPage(patch: Buffer, context: number | undefined, start: number, bu
   const last = lines.findLastIndex(({ text }) => FILE_START.test(text));
   const hunk = lines.findLastIndex(({ text }) => text.startsWith("@@"));
   const count = last > 0 ? last : hunk > lines.length / 2 ? hunk : lines.length;
-  const shown = isRest ? lines.slice(0, count) : lines;
+  const pageLines = isRest ? lines.slice(0, count) : lines;
   return {
-    text: header + shown.map(({ text }) => text).join("\n"),
+    text: header + pageLines.map(({ text }) => text).join("\n"),
     next: isRest ? (lines[count]?.at ?? end) : undefined,
-    cut: shown.filter(({ isCut }) => isCut).length,
+    cut: pageLines.filter(({ isCut }) => isCut).length,
   };
 }
 
 function listPage(files: readonly FileChange[], start: number, budget: number) {
   const lines = files.slice(start).map((file) => clip(fileLine(file), 2_000));
-  const shown = fittingLines(lines, budget);
-  const next = shown.length < lines.length ? start + shown.length : undefined;
-  return { text: shown.join("\n"), next, cut: 0 };
+  const pageLines = fittingLines(lines, budget);
+  const next = pageLines.length < lines.length ? start + pageLines.length : undefined;
+  return { text: pageLines.join("\n"), next, cut: 0 };
 }

@@ -63,13 +63,13 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const all = parseMatches(result.stdout, oid).slice(skip);
   const matches = oid === undefined ? await withoutLinked(await repository.worktree(), all) : all;
   const size = ({ path, match }: Match) => path.length + JSON.stringify(match).length + 30;
-  const shown = matches.slice(0, Math.min(limit, fitting(matches, budget - 500, size)));
-  const following = matches[shown.length];
+  const pageMatches = matches.slice(0, Math.min(limit, fitting(matches, budget - 500, size)));
+  const following = matches[pageMatches.length];
   const next = skip + (following === undefined ? all.length : all.indexOf(following));
   const isRest = result.cut || following !== undefined;
   const next_cursor = isRest ? cursors.encode({ oid, skip: next }) : undefined;
-  const files = byFile(shown);
-  const where = `${counted(shown.length, "match", "matches")} in ${counted(files.length, "file")}`;
+  const files = byFile(pageMatches);
+  const where = `${counted(pageMatches.length, "match", "matches")} in ${counted(files.length, "file")}`;
   const more = next_cursor === undefined ? "" : `; continue with cursor "${next_cursor}"`;
   return {
     files,
@@ -102,8 +102,8 @@ async function withoutLinked(root: string, matches: readonly Match[]): Promise<M
   const links = new Map<string, boolean>();
   const isLinked = async (directory: string): Promise<boolean> => {
     if (directory === ".") return false;
-    const known = links.get(directory);
-    if (known !== undefined) return known;
+    const cached = links.get(directory);
+    if (cached !== undefined) return cached;
     const path = Buffer.concat([Buffer.from(`${root}/`), Buffer.from(directory, "latin1")]);
     const stats = await lstat(path).catch(() => undefined);
     const linked = stats?.isDirectory() !== true || (await isLinked(posix.dirname(directory)));

@@ -59,12 +59,12 @@ export async function beginningOf(
   count: number,
 ) {
   const chunks: Buffer[] = [];
-  let found = 0;
+  let separators = 0;
   const result = await repository.run(args, {
     onStdout(chunk) {
       chunks.push(chunk);
-      for (const byte of chunk) if (byte === separator) found++;
-      return found <= count;
+      for (const byte of chunk) if (byte === separator) separators++;
+      return separators <= count;
     },
   });
   return { ...result, stdout: Buffer.concat(chunks) };

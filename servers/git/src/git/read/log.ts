@@ -5,14 +5,7 @@ import type { Budget, PageQuery, Repository } from "../open/repository.ts";
 import { checked, checkRevisions, commitsOf, sidesOf } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { counted, linesOf, notesFrom } from "../run/text.ts";
-import {
-  blockOf,
-  type Commit,
-  commitPrinter,
-  LOG_PLAIN,
-  type LogFormat,
-  shownAs,
-} from "./commits.ts";
+import { blockOf, type Commit, commitPrinter, type LogFormat, shownAs } from "./commits.ts";
 import { isShallow, SHALLOW } from "./status.ts";
 
 interface LogQuery extends PageQuery {
@@ -34,6 +27,8 @@ const position = z.object({
   skip: z.int().min(0),
 });
 const MAX_DIFF = 2_000;
+/** A name that cannot be a range, nor the parents of a commit. */
+const ONE_COMMIT = /^(?!.*\.\.)[\w./~-]+$/;
 
 /**
  * Commits, newest first, from one process. The cursor contains object ids, so that the next page
@@ -43,23 +38,29 @@ const MAX_DIFF = 2_000;
  */
 export async function log(repository: Repository, query: LogQuery, { budget }: Budget) {
   const { limit, cursor, ...filters } = query;
+  const { revision: named = "HEAD", format: wanted, ...narrowing } = filters;
   const cursors = cursorsOf("git_log", [repository.location.gitDir, filters], position);
   const start = cursors.decode(cursor);
   const skip = start?.skip ?? 0;
-  const revision = checked(query.revision ?? "HEAD");
+  const revision = checked(named);
   const usual = limit < 20 ? "full" : "oneline";
-  const format = query.format ?? (query.lines === undefined ? usual : "stat");
-  const commits = await commitsIn(repository, query, start?.tips ?? [revision], skip, format);
-  const shown = commits.slice(0, limit).map((commit) => {
+  const format = wanted ?? (query.lines === undefined ? usual : "stat");
+  const printer = commitPrinter(repository);
+  const from = { tips: start?.tips ?? [revision], skip };
+  const commits = await commitsIn(repository, query, from, format, printer);
+  const entries = commits.slice(0, limit).map((commit) => {
     const data = shownAs(format, commit);
     return { data, text: blockOf(data, format === "full" ? commit.commit : undefined) };
   });
-  const size = ({ data, text }: (typeof shown)[number]) =>
+  const size = ({ data, text }: (typeof entries)[number]) =>
     Math.max(JSON.stringify(data).length, text.length) + 1;
-  const page = shown.slice(0, fitting(shown, budget - 700, size));
+  const page = entries.slice(0, fitting(entries, budget - 700, size));
   const isRest = commits.length > page.length;
-  const notes = notesFrom(!isRest && isShallow(repository) && `${SHALLOW}.`);
-  const tips = async () => start?.tips ?? (await idsOf(repository, revision));
+  const notes = notesFrom(printer.note, !isRest && isShallow(repository) && `${SHALLOW}.`);
+  // All commits of one revision begin with it.
+  const isWhole = ONE_COMMIT.test(revision) && Object.values(narrowing).every((value) => !value);
+  const first = isWhole ? commits.slice(0, 1).map(({ oid }) => oid) : undefined;
+  const tips = async () => start?.tips ?? first ?? (await idsOf(repository, revision));
   const next_cursor = isRest
     ? cursors.encode({ tips: await tips(), skip: skip + page.length })
     : undefined;
@@ -84,9 +85,9 @@ async function idsOf(repository: Repository, revision: string): Promise<string[]
 async function commitsIn(
   repository: Repository,
   query: LogQuery,
-  tips: readonly string[],
-  skip: number,
+  { tips, skip }: z.infer<typeof position>,
   format: LogFormat,
+  printer: ReturnType<typeof commitPrinter>,
 ): Promise<Commit[]> {
   const { limit, pickaxe, lines, path, author, grep } = query;
   const [inside] = path === undefined ? [] : await pathsIn(repository, [path]);
@@ -95,9 +96,8 @@ async function commitsIn(
   const isSearch = pickaxe !== undefined || range !== undefined;
   const count = limit + 1 + (isSearch ? skip : 0);
   const detail = format === "stat" ? ["--numstat", "--find-renames"] : ["--no-patch"];
-  const printer = commitPrinter();
   const result = await repository.run([
-    ...["log", ...LOG_PLAIN, printer.format, "-z", `--max-count=${count}`],
+    ...["log", ...printer.args, "-z", `--max-count=${count}`],
     !isSearch && `--skip=${skip}`,
     author && `--author=${author}`,
     grep && `--grep=${grep}`,
@@ -175,15 +175,15 @@ export async function bisect(
     const hint = "Pass a bad commit that has commits which no good one has.";
     throw failure("bad_range", "No commit is left to test between these.", { hint });
   }
-  const left = `${counted(Number(value("all")), "commit")} left, about ${counted(Number(value("steps")) + 1, "more test")}`;
+  const remaining = `${counted(Number(value("all")), "commit")} left, about ${counted(Number(value("steps")) + 1, "more test")}`;
   const note =
     oid === tip
       ? "This is the first bad commit."
-      : `Test this commit, then call again with it added to good, or as bad: ${left}.`;
-  const printer = commitPrinter();
-  const show = ["log", ...LOG_PLAIN, printer.format, "-z", "--numstat", "--max-count=1", oid, "--"];
+      : `Test this commit, then call again with it added to good, or as bad: ${remaining}.`;
+  const printer = commitPrinter(repository);
+  const show = ["log", ...printer.args, "-z", "--numstat", "--max-count=1", oid, "--"];
   const commits = printer.parse(await repository.output(show, "read the commit"));
-  const shown = commits.map((commit) => ({ ...shownAs("stat", commit), commit: commit.oid }));
-  const text = [...shown.map((commit) => blockOf(commit)), `(${note})`].join("\n");
-  return { commits: shown, notes: [note], next_cursor: undefined, text };
+  const entries = commits.map((commit) => ({ ...shownAs("stat", commit), commit: commit.oid }));
+  const text = [...entries.map((commit) => blockOf(commit)), `(${note})`].join("\n");
+  return { commits: entries, notes: [note], next_cursor: undefined, text };
 }

@@ -58,14 +58,17 @@ async function pageOf<Entry>(
 
 const LISTS = { tags, remotes, stashes, worktrees };
 
-/** Tags (newest first), remotes, stashes or worktrees. */
+/** Tags (newest first; those that contain a commit oldest first), remotes, stashes or worktrees. */
 export async function listRefs(
   repository: Repository,
-  query: PageQuery & { kind: keyof typeof LISTS },
+  query: PageQuery & { kind: keyof typeof LISTS; contains?: string | undefined },
   { budget }: Budget,
 ) {
-  const bound = [repository.location.commonDir, query.kind];
-  const all = await LISTS[query.kind](repository);
+  const { kind, contains } = query;
+  if (contains !== undefined && kind !== "tags")
+    throw failure("bad_argument", "contains is only for tags.", { hint: "Omit it." });
+  const bound = [repository.location.commonDir, kind, contains];
+  const all = await LISTS[kind](repository, contains);
   const part = async (skip: number, count: number) => all.slice(skip, skip + count);
   const { entries, ...rest } = await pageOf("git_list_refs", bound, query, budget, part);
   return { refs: entries, ...rest };
@@ -82,11 +85,12 @@ async function refFields(
   return groups(output, fields.length);
 }
 
-async function tags(repository: Repository): Promise<RefEntry[]> {
+async function tags(repository: Repository, contains?: string): Promise<RefEntry[]> {
   const ids = ["refname", "objectname:short=10", "*objectname:short=10"];
   const fields = [...ids, "creatordate:iso-strict", "contents:subject"];
-  const sorted = ["--sort=refname", "--sort=-creatordate", "refs/tags/"];
-  const rows = await refFields(repository, fields, sorted);
+  const which = contains ? [`--contains=${await commitOf(repository, contains)}`] : [];
+  const sorted = ["--sort=refname", `--sort=${contains ? "" : "-"}creatordate`, "refs/tags/"];
+  const rows = await refFields(repository, fields, [...which, ...sorted]);
   return rows.map(([ref = "", oid = "", target = "", date = "", subject = ""]) => ({
     name: ref.slice("refs/tags/".length),
     commit: target === "" ? oid : target,

@@ -68,8 +68,8 @@ async function showTag(
   );
   const lines = `Tag: ${indented(manyLines(text.trimEnd()))}\n`;
   const rest = { budget: budget - lines.length };
-  const shown = await show(repository, { ...query, revision: target }, rest);
-  return { ...shown, body: `${lines}\n${shown.body}` };
+  const answer = await show(repository, { ...query, revision: target }, rest);
+  return { ...answer, body: `${lines}\n${answer.body}` };
 }
 
 async function showTree(
@@ -90,8 +90,8 @@ async function showTree(
   const next = skip + lines.length;
   const rest =
     next < entries.length ? `; continue with cursor "${cursors.encode({ oid, line: next })}"` : "";
-  const shown = `${grouped(lines.length)} of ${counted(entries.length, "entry", "entries")}`;
-  return { body: `Tree: ${oid}\n${lines.join("\n")}`, facts: `(${shown}${rest})` };
+  const summary = `${grouped(lines.length)} of ${counted(entries.length, "entry", "entries")}`;
+  return { body: `Tree: ${oid}\n${lines.join("\n")}`, facts: `(${summary}${rest})` };
 }
 
 /** Lines of a file; a cursor continues the same content even if the file has changed since. */
@@ -118,16 +118,16 @@ async function showFile(
     at = end === -1 ? content.length : end + 1;
   }
   const { lines, end } = linesAt(content, at, budget - 500, budget - 500);
-  const shown = lines.slice(0, end_line - start.line);
-  const last = start.line + shown.length;
+  const pageLines = lines.slice(0, end_line - start.line);
+  const last = start.line + pageLines.length;
   const isRest = last < end_line && end < content.length;
   const cursor = cursors.encode({ oid, line: last });
   const rest = isRest ? `; continue with cursor "${cursor}"` : "";
-  const long = shown.filter(({ isCut }) => isCut).length;
+  const long = pageLines.filter(({ isCut }) => isCut).length;
   const cut = long > 0 ? `; ${counted(long, "very long line")} cut` : "";
   const most = object.size > content.length ? "; only the first 32 MiB" : "";
   const range =
-    shown.length === 0 ? "no lines in this range" : `lines ${start.line + 1} to ${last}`;
-  const body = `Blob: ${oid}\n${shown.map(({ text }) => text).join("\n")}`;
+    pageLines.length === 0 ? "no lines in this range" : `lines ${start.line + 1} to ${last}`;
+  const body = `Blob: ${oid}\n${pageLines.map(({ text }) => text).join("\n")}`;
   return { body, facts: `(${range}, file of ${size}${most}${cut}${rest})` };
 }

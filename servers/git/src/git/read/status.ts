@@ -162,17 +162,15 @@ function field(line: Buffer, count: number): Buffer {
 
 /** Cuts the lists to the budget. Conflicts come first, then staged files. */
 function shortened(state: Status, budget: number): Status {
-  const shown = { ...state };
+  const visible = { ...state };
   let remaining = budget - 600 - JSON.stringify(state.notes ?? []).length;
   let leftOut = 0;
   for (const kind of ["conflicted", "staged", "unstaged", "untracked"] as const) {
-    const items = state[kind].slice(
-      0,
-      remaining <= 0 ? 0 : fitting<unknown>(state[kind], remaining),
-    );
+    const count = remaining <= 0 ? 0 : fitting<unknown>(state[kind], remaining);
+    const items = state[kind].slice(0, count);
     remaining -= JSON.stringify(items).length;
     leftOut += state[kind].length - items.length;
-    Object.assign(shown, { [kind]: items });
+    Object.assign(visible, { [kind]: items });
   }
-  return { ...shown, left_out: leftOut || undefined };
+  return { ...visible, left_out: leftOut || undefined };
 }

@@ -32,8 +32,8 @@ export function remoteUrls(
   // Since git 2.46 an empty URL clears those before it, so any of them may be in use.
   const all = [...urls, ...pushUrls];
   const used = push && pushUrls.length > 0 ? pushUrls : push ? urls : urls.slice(0, 1);
-  const found = all.includes("") ? all.filter(Boolean) : used;
-  if (!remote.startsWith("-") && found.length > 0) return found;
+  const usedUrls = all.includes("") ? all.filter(Boolean) : used;
+  if (!remote.startsWith("-") && usedUrls.length > 0) return usedUrls;
   throw failure("remote_not_found", `There is no remote "${oneLine(clip(remote, 100))}".`);
 }
 
@@ -88,7 +88,7 @@ function promisorUrls(config: readonly ConfigEntry[]): string[] {
 /** Refuses settings of the repository that redirect its remotes: rewritten URLs, proxies, helpers. */
 function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string[]): void {
   const remotes = namesOfRemotes(config);
-  const found = config.find((entry) => {
+  const redirection = config.find((entry) => {
     if (entry.own) return false;
     const [section, , variable] = splitKey(entry.key);
     // A group, which git would use instead of the remote with that name.
@@ -99,8 +99,8 @@ function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string
     if (section === "http") return !HARMLESS_HTTP.test(entry.key);
     return entry.key === "core.gitproxy" || entry.key === "fetch.bundleuri";
   });
-  if (found === undefined) return;
-  const key = oneLine(found.key.slice(0, 100));
+  if (redirection === undefined) return;
+  const key = oneLine(redirection.key.slice(0, 100));
   const message = `The repository's own configuration redirects its remotes (${key}).`;
   const hint = "If this is intended, the user can move the setting to git config --global.";
   throw failure("unsafe_config", message, { hint });

@@ -25,17 +25,17 @@ export async function forcePush(
   if (branch === undefined) throw badRevision("HEAD");
   const mine = await refOf(repository, "heads", branch);
   const theirs = await fetchedOf(repository, query.remote, branch);
-  const lost = await commitsOnlyIn(repository, theirs, [mine.oid]);
+  const loss = await commitsOnlyIn(repository, theirs, [mine.oid]);
   await caller.confirm(
-    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${shortId(theirs)} becomes ${shortId(mine.oid)}? This discards ${counted(lost.count, "commit")} there${lost.list}. They are kept here for recovery.`,
+    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${shortId(theirs)} becomes ${shortId(mine.oid)}? This discards ${counted(loss.count, "commit")} there${loss.list}. They are kept here for recovery.`,
   );
   const target = { ...query, branch_name: branch };
-  const kept = await replace(repository, "push --force", target, theirs, caller);
+  const replacement = await replace(repository, "push --force", target, theirs, caller);
   return {
     done: `${query.remote}/${branch} is at ${mine.oid}.`,
     before: theirs,
     after: mine.oid,
-    ...kept,
+    ...replacement,
     undo: `${branch === current ? "" : `git_checkout of ${branch}, `}git_reset_hard with revision ${theirs}, then git_push_force_with_lease`,
   };
 }
@@ -49,15 +49,15 @@ export async function deleteRemoteBranch(
   const { branch_name: name, remote } = query;
   const there = `${remote}/${checked(name)}`;
   const theirs = await fetchedOf(repository, remote, name);
-  const lost = await commitsOnlyIn(repository, theirs, there);
+  const loss = await commitsOnlyIn(repository, theirs, there);
   await caller.confirm(
-    `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${shortId(theirs)}? ${counted(lost.count, "commit")} on no other branch known here${lost.list}. Its last commit is kept here for recovery.`,
+    `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${shortId(theirs)}? ${counted(loss.count, "commit")} on no other branch known here${loss.list}. Its last commit is kept here for recovery.`,
   );
-  const kept = await replace(repository, "push --delete", query, theirs, caller);
+  const replacement = await replace(repository, "push --delete", query, theirs, caller);
   return {
     done: `Deleted ${name} on ${remote}.`,
     before: theirs,
-    ...kept,
+    ...replacement,
     undo: `git_create_branch with branch_name ${name} and base_branch ${theirs}, then git_push with that branch`,
   };
 }

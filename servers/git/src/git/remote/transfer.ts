@@ -145,7 +145,7 @@ export async function push(
   const refs = [`refs/heads/${branch}`, ...(tag === undefined ? [] : [`refs/tags/${tag}`])];
   await checkRefName(repository, "heads", branch);
   if (tag !== undefined) await checkRefName(repository, "tags", tag);
-  const found = await lookUp(repository, refs);
+  const objects = await lookUp(repository, refs);
   const [before] = await lookUp(repository, [`refs/remotes/${remote}/${branch}`]);
   const hooks =
     lease?.hooks ?? (await decideHooks(repository, HOOKS.push, caller, query.skip_hooks));
@@ -165,7 +165,7 @@ export async function push(
     throw (isByHook && hookFailure(hooks, result)) || remoteFailure({ ...result, stderr }, "push");
   }
   const pushed = refs.map((ref, index): MovedRef => {
-    return { ref, before: index === 0 ? before?.oid : undefined, after: found[index]?.oid };
+    return { ref, before: index === 0 ? before?.oid : undefined, after: objects[index]?.oid };
   });
   return { remote, pushed, notes: hooks.notes };
 }

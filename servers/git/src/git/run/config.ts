@@ -50,13 +50,8 @@ export function lastValue(
 
 /** `remote.origin.url` → `["remote", "origin", "url"]`; the middle is empty if there is no subsection. */
 export function splitKey(key: string): [section: string, subsection: string, name: string] {
-  const first = key.indexOf(".");
-  const last = key.lastIndexOf(".");
-  return [
-    key.slice(0, first),
-    first === last ? "" : key.slice(first + 1, last),
-    key.slice(last + 1),
-  ];
+  const [, section = "", middle = "", name = ""] = /^([^.]*)(?:\.(.*))?\.([^.]*)$/s.exec(key) ?? [];
+  return [section, middle, name];
 }
 
 /** Parses a boolean as git does: yes, on, true and any number but 0 are true. */
@@ -173,8 +168,8 @@ export function overridesFor(
   const pairs = new Map<string, string>(STANDING);
   for (const { key } of entries) {
     const [section, subsection] = splitKey(key);
-    const known = EXECUTING.find(([pattern]) => pattern.test(key));
-    if (known !== undefined) pairs.set(key, known[1]);
+    const rule = EXECUTING.find(([pattern]) => pattern.test(key));
+    if (rule !== undefined) pairs.set(key, rule[1]);
     if (filters === "own" && FILTERING.test(key)) {
       const may = section === "lfs" || isOwnFilter(entries, subsection);
       const own = may ? lastValue(entries, key, isOwn) : undefined;

@@ -52,12 +52,12 @@ export function gitEnvironment(
 
 /** The variables of an environment with these names, separated by spaces. */
 export function variables(from: NodeJS.ProcessEnv, names: string): Record<string, string> {
-  const present: Record<string, string> = {};
+  const values: Record<string, string> = {};
   for (const name of names.trim().split(/\s+/)) {
     const value = from[name];
-    if (value !== undefined) present[name] = value;
+    if (value !== undefined) values[name] = value;
   }
-  return present;
+  return values;
 }
 
 /**

@@ -170,8 +170,8 @@ export function failureOf(
   const [, known] = failures.find(([pattern]) => pattern.test(stderr)) ?? [];
   const lines = cause.split("\n");
   const said = lines.find((line) => /^(fatal|error): /.test(line)) ?? lines[0] ?? "";
-  const shown = oneLine(clip(withoutPassword(said.replace(/^(fatal|error): /, "")), 300));
-  const why = shown === "" ? `exit code ${code}` : shown.replace(/\.$/, "");
+  const excerpt = oneLine(clip(withoutPassword(said.replace(/^(fatal|error): /, "")), 300));
+  const why = excerpt === "" ? `exit code ${code}` : excerpt.replace(/\.$/, "");
   return failure(known ?? "git_failed", `git could not ${doing}: ${why}.`, { cause });
 }
 

@@ -28,9 +28,8 @@ export interface Taker {
 }
 
 /**
- * Everything that simple-git would refuse. Its guard searches arguments and environment for settings
- * that could run a program; ours contain exactly these, with harmless values (config.ts,
- * environment.ts). Text from users and repositories never becomes an option (docs/decisions.md).
+ * Everything that simple-git would refuse. Its guard searches arguments for settings that could run
+ * a program; ours contain exactly these, with harmless values. Text from users and repositories never becomes an option (docs/decisions.md).
  */
 const UNSAFE = Object.fromEntries(
   `
@@ -68,9 +67,11 @@ export async function throughSimpleGit(command: Command, taker: Taker): Promise<
     started = child;
     const spawn = child.spawn.bind(child);
     const stdio = [input === undefined ? "ignore" : "pipe", silent ? "ignore" : "pipe", "pipe"];
+    const envPairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+    const detached = process.platform !== "win32";
     child.spawn = (options) => {
       try {
-        const result = spawn({ ...options, detached: process.platform !== "win32", stdio });
+        const result = spawn({ ...options, envPairs, detached, stdio });
         // simple-git listens to it.
         child.stdout ??= Readable.from([]);
         return result;
@@ -89,11 +90,12 @@ export async function throughSimpleGit(command: Command, taker: Taker): Promise<
       completion: { onClose: true, onExit: false },
       // Callers interpret the exit code.
       errors: () => undefined,
-      allowEnvironment: Object.keys(env),
+      allowEnvironment: ["GIT_DIR"],
       unsafe: UNSAFE,
       ...(input === undefined ? {} : { input: () => Buffer.from(input) }),
     });
-    git.env({ ...env }).outputHandler((_, stdout, stderr) => {
+    // simple-git searches each variable, so it gets only one, with which git does nothing at all.
+    git.env("GIT_DIR", "/dev/null").outputHandler((_, stdout, stderr) => {
       stdout.removeAllListeners("data");
       stderr.removeAllListeners("data");
       if (started === undefined) throw new Error("Node.js has not published git's process.");

@@ -95,10 +95,8 @@ export function linesAt(
 
 /** The first lines that fit into `budget` characters, at least one. */
 export function fittingLines(lines: readonly string[], budget: number): string[] {
-  return lines.slice(
-    0,
-    fitting(lines, budget, ({ length }) => length + 1),
-  );
+  const count = fitting(lines, budget, ({ length }) => length + 1);
+  return lines.slice(0, count);
 }
 
 /** The sentences among these as the notes of an answer; undefined without any. */

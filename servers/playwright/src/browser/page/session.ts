@@ -160,7 +160,7 @@ function endOf(url: URL, { context }: TestContext, { crashed }: PageEvents): Pro
 /** Why the network boundary did not let a request through; undefined if it did. */
 function refusalOf(to: URL, { proxy }: TestContext): string | undefined {
   const blocked = proxy.failureAt(authorityOf(to));
-  if (blocked?.refused !== true) return blocked?.reason;
+  if (blocked?.isRefused !== true) return blocked?.reason;
   const advice = blocked.reason.includes("--deny-host")
     ? ""
     : `; --allow-host ${to.hostname} allows it`;
@@ -172,7 +172,7 @@ export function checkRefusal({ events, opened }: Pick<PageSession, "events" | "o
   const { wanted } = events.place;
   if (wanted === undefined || !URL.canParse(wanted)) return;
   const blocked = opened.proxy.failureAt(authorityOf(new URL(wanted)));
-  if (blocked?.refused !== true) return;
+  if (blocked?.isRefused !== true) return;
   throw failure("refused", `${oneLine(wanted)}: ${blocked.reason}`, {
     hint: "Allow the host with --allow-host if it is meant to be tested.",
   });

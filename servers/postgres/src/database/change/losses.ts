@@ -20,8 +20,8 @@ export async function oidOf(
 ): Promise<string | undefined> {
   if (relation === undefined) return undefined;
   const statement = "SELECT pg_catalog.to_regclass($1)::oid::text AS id";
-  const [found] = await session.rows<{ id: string | null }>(statement, [relation]);
-  return found?.id ?? undefined;
+  const [row] = await session.rows<{ id: string | null }>(statement, [relation]);
+  return row?.id ?? undefined;
 }
 
 interface Looked {
@@ -44,19 +44,19 @@ export async function lookAt(
   if (relations.length === 0) return what;
   let rows: number | undefined;
   let isChanged = false;
-  const found = await session.rows<Looked & Record<string, unknown>>(
+  const matches = await session.rows<Looked & Record<string, unknown>>(
     `SELECT oid::text AS id, pg_catalog.pg_stat_get_xact_tuples_deleted(oid) > 0 AS "isChanged", ${FULL_NAME} AS table, relkind IN ('r', 'm', 'p') AS holds
      FROM pg_catalog.unnest($1::text[]) WITH ORDINALITY named (name, place) JOIN pg_catalog.pg_class ON oid = pg_catalog.to_regclass(name) ORDER BY place`,
     [relations],
   );
-  for (const one of found) {
-    isChanged ||= one.isChanged;
-    if (!one.holds || losesNothingWithout === undefined) continue;
-    rows = (rows ?? 0) + (await countUpTo(session, one.table));
+  for (const match of matches) {
+    isChanged ||= match.isChanged;
+    if (!match.holds || losesNothingWithout === undefined) continue;
+    rows = (rows ?? 0) + (await countUpTo(session, match.table));
   }
   // TRUNCATE also clears the statistics of rows that were deleted before it.
-  const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : found.length === 0;
-  const isNew = found.length > 0 && found.every(({ id }) => made.has(id));
+  const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : matches.length === 0;
+  const isNew = matches.length > 0 && matches.every(({ id }) => made.has(id));
   if (isNew || (losesNothingWithout !== undefined && isEmpty)) return undefined;
   return rows === undefined ? what : `${what} (${rowCount(rows)})`;
 }
@@ -114,12 +114,12 @@ export async function changedProtection(
   });
   if (isClear || changed.every(({ updated }) => updated === 0)) return isClear;
   // Functions often make temporary tables, which also updates these two catalogs.
-  const [found] = await session.rows<{ some: boolean }>(
+  const [row] = await session.rows<{ some: boolean }>(
     `SELECT EXISTS (SELECT FROM (SELECT pg_catalog.pg_current_xact_id()::xid AS id) own CROSS JOIN pg_catalog.pg_class c
        LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.xmin = own.id
        WHERE c.relpersistence <> 't' AND (c.xmin = own.id OR a.xmin IS NOT NULL)) AS some`,
   );
-  return found?.some !== false;
+  return row?.some !== false;
 }
 
 /** Whether a statement replaced a function, trigger or view. */
@@ -133,13 +133,13 @@ export function without(
   now: readonly TouchedTable[],
   earlier: readonly TouchedTable[],
 ): TouchedTable[] {
-  return now.flatMap((one) => {
-    const before = earlier.find(({ id }) => id === one.id);
+  return now.flatMap((table) => {
+    const before = earlier.find(({ id }) => id === table.id);
     const since = {
-      ...one,
-      inserted: one.inserted - (before?.inserted ?? 0),
-      updated: one.updated - (before?.updated ?? 0),
-      deleted: one.deleted - (before?.deleted ?? 0),
+      ...table,
+      inserted: table.inserted - (before?.inserted ?? 0),
+      updated: table.updated - (before?.updated ?? 0),
+      deleted: table.deleted - (before?.deleted ?? 0),
     };
     return since.inserted + since.updated + since.deleted > 0 ? [since] : [];
   });
@@ -163,13 +163,13 @@ export async function changedElsewhere(
   if (named.reduce((sum, { rows }) => sum + rows, 0) <= known) return [];
   const elsewhere: TouchedTable[] = [];
   for (const { verb, relation, rows } of named) {
-    const [found] = await session.rows<{ id: string }>(
+    const [row] = await session.rows<{ id: string }>(
       "SELECT oid::text AS id FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1) AND relkind IN ('f', 'p', 'r') AND relpersistence <> 't'",
       [relation],
     );
-    if (found === undefined || tables.some(({ id }) => id === found.id)) continue;
+    if (row === undefined || tables.some(({ id }) => id === row.id)) continue;
     const [updated, deleted] = verb === "UPDATE" ? [rows, 0] : [0, rows];
-    elsewhere.push({ ...found, table: relation, inserted: 0, updated, deleted });
+    elsewhere.push({ ...row, table: relation, inserted: 0, updated, deleted });
   }
   return elsewhere;
 }

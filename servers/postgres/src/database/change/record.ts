@@ -1,7 +1,14 @@
 import { errorCode } from "@refmcp/boundary";
 import { oneLine } from "@refmcp/boundary/answer";
-import { ChangeWriter, type Recording, RecordTooLarge, TOO_LARGE } from "@refmcp/sql";
+import {
+  ChangeWriter,
+  type RecordedRow,
+  type Recording,
+  RecordTooLarge,
+  TOO_LARGE,
+} from "@refmcp/sql";
 import type { Session, Sessions } from "../driver/sessions.ts";
+import type { Row } from "../driver/values.ts";
 import type { TouchedTable } from "./losses.ts";
 import {
   FORM,
@@ -69,6 +76,14 @@ interface Changes {
   readonly started: string;
 }
 
+/** Rows that are read and added to a record at once. */
+const BATCH = 1_000;
+
+interface ChangedTable {
+  readonly facts: TableFacts;
+  readonly table: TouchedTable;
+}
+
 /**
  * Adds the rows that the transaction of a session changed to a record, before and after the change.
  *
@@ -80,13 +95,11 @@ export async function recordRows(
   writer: ChangeWriter,
   { tables, places, started }: Changes,
 ): Promise<RecordedFacts> {
-  const known = await factsOf(
-    session,
-    tables.map(({ id }) => id),
-  );
+  const ids = tables.map(({ id }) => id);
+  const known = await factsOf(session, ids);
   const xid = await transactionOf(session);
   const skipped: string[] = [];
-  const changed: { facts: TableFacts; table: TouchedTable }[] = [];
+  const changed: ChangedTable[] = [];
   for (const table of tables) {
     const facts = known.find(({ id }) => id === table.id);
     const why = whyNot(facts, table, places);
@@ -95,31 +108,13 @@ export async function recordRows(
     else throw new Unrecordable(why ?? "");
   }
   await session.rows(FORM);
-  const news = new Map<string, Map<string, NewRow>>();
-  for (const { facts } of changed)
-    news.set(facts.id, await newRows(session, facts, places.created.get(facts.id) ?? []));
+  const recorder = new Recorder(session, writer, places);
   const isReplacing = changed.some(({ table }) => table.updated + table.deleted > 0);
-  const olds = isReplacing
-    ? await observed(sessions, session, { xid, started, changed, places, news })
-    : new Map<string, Map<string, string>>();
-  for (const { facts } of changed) {
-    const after = news.get(facts.id) ?? new Map<string, NewRow>();
-    for (const [key, before] of olds.get(facts.id) ?? []) {
-      const row = after.get(key);
-      after.delete(key);
-      const now = row === undefined ? {} : { after: row.row };
-      const id = row === undefined ? [key] : [key, row.place];
-      written(() => writer.add({ table: facts.name, key: id, before, ...now }));
-    }
-    for (const [key, { row, place }] of after)
-      written(() => writer.add({ table: facts.name, key: [key, place], after: row }));
-  }
-  const facts = changed.map(({ facts: { id, name, columns, key } }) => ({
-    id,
-    name,
-    columns,
-    key,
-  }));
+  if (isReplacing) await recorder.observed(sessions, { xid, started }, changed);
+  else for (const each of changed) await recorder.table(each, undefined);
+  const facts = changed.map(({ facts: { id, name, columns, key } }) => {
+    return { id, name, columns, key };
+  });
   return { facts, skipped, xid };
 }
 
@@ -138,103 +133,123 @@ function whyNot(
   return updated > 0 && facts.key.length === 0 ? `${table} has no key` : undefined;
 }
 
-interface NewRow {
-  readonly row: string;
-  readonly place: string;
-}
+/** Adds rows to a record, so many at once that their number does not matter for memory. */
+class Recorder {
+  readonly #session: Session;
+  readonly #writer: ChangeWriter;
+  readonly #places: Places;
+  /** The session's own error. */
+  #failure: unknown;
 
-/** The rows at these places that still exist, by their keys. */
-async function newRows(
-  session: Session,
-  facts: TableFacts,
-  places: readonly string[],
-): Promise<Map<string, NewRow>> {
-  if (places.length === 0) return new Map();
-  const text = `SELECT t.ctid, ${keyText(facts)}, (t.*)::text FROM ONLY ${facts.name} t
-    WHERE t.ctid = ANY ($1::tid[])`;
-  const rows = await rowsOf(session, text, places);
-  return new Map(rows.map(([place, key, row]) => [`${key}`, { row: `${row}`, place: `${place}` }]));
-}
+  constructor(session: Session, writer: ChangeWriter, places: Places) {
+    this.#session = session;
+    this.#writer = writer;
+    this.#places = places;
+  }
 
-interface Observing extends Pick<Changes, "places" | "started"> {
-  readonly xid: string;
-  readonly changed: readonly { facts: TableFacts; table: TouchedTable }[];
-  readonly news: ReadonlyMap<string, ReadonlyMap<string, NewRow>>;
-}
-
-/**
- * The rows that a change replaced or deleted, by table and key, from a second connection to the same server.
- *
- * @throws Unrecordable if there is none, or if they are not all
- */
-async function observed(
-  sessions: Sessions,
-  session: Session,
-  { xid, started, changed, places, news }: Observing,
-): Promise<Map<string, Map<string, string>>> {
-  if (sessions.limits.maxConnections < 2)
-    throw new Unrecordable("--max-connections 1 leaves no second connection");
-  const work = sessions.work({ signal: session.signal }, async (observer) => {
-    const [seen] = await observer.rows<{ isSame: boolean; tables: string[] }>(
-      `SELECT ${STARTED} = $2 AND NOT pg_catalog.pg_is_in_recovery()
-           AND pg_catalog.pg_xact_status($1::text::xid8) = 'in progress' AS "isSame",
-         ARRAY(SELECT oid::text FROM pg_catalog.pg_class WHERE oid = ANY ($3::oid[])) AS tables`,
-      [xid, started, changed.map(({ facts }) => facts.id)],
-      // The change itself may have locked the table.
-      ["SET LOCAL lock_timeout = 500"],
-    );
-    if (seen?.isSame !== true) throw new Unrecordable("another connection leads to another server");
-    await observer.rows(FORM);
-    const olds = new Map<string, Map<string, string>>();
-    for (const { facts, table } of changed) {
-      const created = news.get(facts.id) ?? new Map();
-      const isNew = !seen.tables.includes(facts.id);
-      const rows = isNew ? new Map() : await oldRows(observer, facts, table, places, created);
-      // Each change replaced a row that was there before, or one that the same transaction had made.
-      const own = (places.created.get(facts.id)?.length ?? 0) - created.size;
-      if (rows.size !== table.updated + table.deleted - own)
-        throw new Unrecordable(`keys of ${table.table} were changed`);
-      olds.set(facts.id, rows);
+  /**
+   * Adds the rows of tables, with those that the change replaced or deleted from a second connection to the same server.
+   *
+   * @throws Unrecordable if there is none, or if they are not all
+   */
+  async observed(
+    sessions: Sessions,
+    { xid, started }: { readonly xid: string; readonly started: string },
+    changed: readonly ChangedTable[],
+  ): Promise<void> {
+    const session = this.#session;
+    if (sessions.limits.maxConnections < 2)
+      throw new Unrecordable("--max-connections 1 leaves no second connection");
+    const work = sessions.work({ signal: session.signal, times: 2 }, async (observer) => {
+      const [seen] = await observer.rows<{ isSame: boolean; tables: string[] }>(
+        `SELECT ${STARTED} = $2 AND NOT pg_catalog.pg_is_in_recovery()
+             AND pg_catalog.pg_xact_status($1::text::xid8) = 'in progress' AS "isSame",
+           ARRAY(SELECT oid::text FROM pg_catalog.pg_class WHERE oid = ANY ($3::oid[])) AS tables`,
+        [xid, started, changed.map(({ facts }) => facts.id)],
+        // The change itself may have locked the table.
+        ["SET LOCAL lock_timeout = 500"],
+      );
+      if (seen?.isSame !== true)
+        throw new Unrecordable("another connection leads to another server");
+      await observer.rows(FORM);
+      for (const each of changed)
+        await this.table(each, seen.tables.includes(each.facts.id) ? observer : undefined);
+    });
+    try {
+      await work;
+    } catch (error) {
+      session.signal.throwIfAborted();
+      if (this.#failure !== undefined) throw this.#failure;
+      if (session.connection.isInvalid || error instanceof Unrecordable) throw error;
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Unrecordable(`a second connection can't read them: ${oneLine(why)}`);
     }
-    return olds;
-  });
-  try {
-    return await work;
-  } catch (error) {
-    session.signal.throwIfAborted();
-    if (session.connection.isInvalid || error instanceof Unrecordable) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Unrecordable(`a second connection can't read them: ${oneLine(why)}`);
+  }
+
+  /** Adds the rows of a table. @param observer undefined if no other session sees the table */
+  async table({ facts, table }: ChangedTable, observer: Session | undefined): Promise<void> {
+    const created = this.#places.created.get(facts.id) ?? [];
+    const deleted = this.#places.deleted.get(facts.id) ?? [];
+    const select = `SELECT ${keyText(facts)}, (t.*)::text FROM`;
+    const isReplacing = table.updated + table.deleted > 0 && facts.key.length > 0;
+    /** Keys of replaced rows, if some may be among the deleted ones. */
+    const replaced = new Set<string>();
+    let before = 0;
+    let after = 0;
+    for (const places of batches(created)) {
+      const news = await this.#newRows(facts, places);
+      const olds = isReplacing
+        ? await rowsByKey(
+            observer,
+            `${select} ${givenRows(facts)} JOIN ONLY ${facts.name} t ON ${matching(facts)}`,
+            news.map(([, row]) => `${row}`),
+            news.map(([, , place]) => `${place}`),
+          )
+        : new Map<string, string>();
+      before += olds.size;
+      after += news.length;
+      for (const [key, row, place] of news) {
+        const old = olds.get(`${key}`);
+        if (old !== undefined && deleted.length > 0) replaced.add(`${key}`);
+        this.#add(facts, [key, place], { before: old, after: row });
+      }
+    }
+    const text = `${select} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
+    for (const places of batches(deleted))
+      for (const [key, row] of await rowsByKey(observer, text, places)) {
+        if (replaced.has(key)) continue;
+        before += 1;
+        this.#add(facts, [key], { before: row });
+      }
+    // Each change replaced a row that was there before, or one that the same transaction had made.
+    if (before !== table.updated + table.deleted - (created.length - after))
+      throw new Unrecordable(`keys of ${table.table} were changed`);
+  }
+
+  #add({ name }: TableFacts, key: unknown, row: Omit<RecordedRow, "table" | "key">): void {
+    written(() => this.#writer.add({ table: name, key, ...row }));
+  }
+
+  /** The rows at these places that still exist: key, row and place. */
+  async #newRows(facts: TableFacts, places: readonly string[]): Promise<readonly Row[]> {
+    const text = `SELECT ${keyText(facts)}, (t.*)::text, t.ctid FROM ONLY ${facts.name} t
+      WHERE t.ctid = ANY ($1::tid[])`;
+    return await rowsOf(this.#session, text, places).catch((error: unknown) => {
+      this.#failure = error;
+      throw error;
+    });
   }
 }
 
-/** The rows at the places of deleted ones, and those with the keys of new ones, by their keys. */
-async function oldRows(
-  observer: Session,
-  facts: TableFacts,
-  { updated }: TouchedTable,
-  { deleted }: Places,
-  created: ReadonlyMap<string, NewRow>,
+function* batches(places: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < places.length; at += BATCH) yield places.slice(at, at + BATCH);
+}
+
+/** The keys and rows that a second connection reads; none if no other session sees the table. */
+async function rowsByKey(
+  observer: Session | undefined,
+  ...asked: readonly [text: string, ...lists: (readonly string[])[]]
 ): Promise<Map<string, string>> {
-  const gone = deleted.get(facts.id) ?? [];
-  const select = `SELECT ${keyText(facts)}, (t.*)::text FROM`;
-  const rows =
-    gone.length === 0
-      ? []
-      : await rowsOf(
-          observer,
-          `${select} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`,
-          gone,
-        );
-  const news = updated === 0 ? [] : [...created.values()];
-  const replaced =
-    news.length === 0
-      ? []
-      : await rowsOf(
-          observer,
-          `${select} ${givenRows(facts)} JOIN ONLY ${facts.name} t ON ${matching(facts)}`,
-          news.map(({ row }) => row),
-          news.map(({ place }) => place),
-        );
-  return new Map([...rows, ...replaced].map(([key, row]) => [`${key}`, `${row}`]));
+  const rows = observer === undefined ? [] : await rowsOf(observer, ...asked);
+  return new Map(rows.map(([key, row]) => [`${key}`, `${row}`]));
 }

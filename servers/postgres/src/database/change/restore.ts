@@ -58,24 +58,24 @@ export async function restore(
 
 /** Locks the rows and notes where they are. */
 async function findRows(session: Session, id: string, tables: readonly Table[]): Promise<void> {
-  const changed: string[] = [];
+  const conflicts: string[] = [];
   for (const table of tables) {
     const { facts, rows } = table;
     const shown = ({ key }: ChangedRow) => oneLine(`${facts.name} ${key}`.slice(0, 200));
     const existing = rows.filter(({ after }) => after !== undefined);
-    const found = await find(session, facts, existing, "after");
+    const places = await find(session, facts, existing, "after");
     for (const [index, row] of existing.entries()) {
-      row.place = found.get(index);
-      if (row.place === undefined) changed.push(shown(row));
+      row.place = places.get(index);
+      if (row.place === undefined) conflicts.push(shown(row));
     }
     if (facts.key.length === 0) continue;
     const gone = deletedIn(table);
     for (const index of (await find(session, facts, gone, "before", false)).keys()) {
       const row = gone[index];
-      if (row !== undefined) changed.push(`${shown(row)} (exists again)`);
+      if (row !== undefined) conflicts.push(`${shown(row)} (exists again)`);
     }
   }
-  if (changed.length > 0) throw changedSince(id, changed, changed.length);
+  if (conflicts.length > 0) throw changedSince(id, conflicts, conflicts.length);
 }
 
 /** The places of rows as they were then, or with the same key, locked; by their positions in the list. */
@@ -90,8 +90,8 @@ async function find(
   const same = isSame ? "AND (t.*)::text = (k.r)::text" : "";
   const text = `SELECT k.n, t.ctid FROM ${givenRows(facts)}
     JOIN ONLY ${facts.name} t ON ${matching(facts)} ${same} FOR UPDATE OF t`;
-  const found = await rowsOf(session, text, ...givenOf(rows, when));
-  return new Map(found.map(([n, place]) => [Number(n) - 1, place ?? ""]));
+  const matches = await rowsOf(session, text, ...givenOf(rows, when));
+  return new Map(matches.map(([n, place]) => [Number(n) - 1, place ?? ""]));
 }
 
 /** The values of `givenRows`. */
@@ -150,8 +150,8 @@ async function verify(
   }
   for (const { facts, rows } of tables) {
     const restored = rows.filter(({ before }) => before !== undefined);
-    const found = await find(session, facts, restored, "before");
-    if (found.size !== restored.length) differing.add(facts.name);
+    const places = await find(session, facts, restored, "before");
+    if (places.size !== restored.length) differing.add(facts.name);
   }
   if (differing.size === 0) return;
   const triggers = tables.flatMap(({ facts }) => facts.triggers);

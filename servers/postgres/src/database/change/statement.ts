@@ -3,13 +3,13 @@ import type { Changed } from "@refmcp/sql";
 import { encodeRow } from "@refmcp/sql/formats";
 import { remarks } from "../driver/read.ts";
 import type { Session, Sessions } from "../driver/sessions.ts";
-import { paramsOf } from "../driver/values.ts";
+import { paramsOf, type Row } from "../driver/values.ts";
 import type { Change } from "../gate/write.ts";
 
 /** Characters of rows, of which those that fit are shown. */
 const SHOWN_CHARS = 1_000_000;
-/** Characters for where rows are: of about 250,000. */
-const PLACES_CHARS = 16_000_000;
+/** Rows of which places are noted; a change of more is not recorded. */
+const MAX_PLACES = 250_000;
 const CELL_BYTES = 8_192;
 
 /**
@@ -25,17 +25,14 @@ export async function runStatement(
   places?: Map<string, string[]>,
 ) {
   const query = { text: sql, params: paramsOf(params) };
-  const chars = places === undefined ? SHOWN_CHARS : PLACES_CHARS;
-  const { fields, rows, tag } = await session.query(query, { chars, toEnd: true });
-  const own = places === undefined ? 0 : 2;
-  if (places !== undefined)
-    for (const row of rows) {
-      const [table, place] = row.slice(-own);
-      const known = places.get(table ?? "");
-      if (known === undefined) places.set(table ?? "", [place ?? ""]);
-      else known.push(place ?? "");
-    }
-  const shown = fields.slice(0, fields.length - own);
+  const locate = ([table, place]: Row) => {
+    const list = places?.get(`${table}`);
+    if (list === undefined) places?.set(`${table}`, [`${place}`]);
+    else if (list.length < MAX_PLACES) list.push(`${place}`);
+  };
+  const caps = { chars: SHOWN_CHARS, toEnd: true, locate: places && locate };
+  const { fields, rows, tag } = await session.query(query, caps);
+  const shown = places === undefined ? fields : fields.slice(0, -2);
   const { columns, decoded } = await types.columnsOf(shown, (statement, values) =>
     session.rows(statement, values),
   );
@@ -45,7 +42,7 @@ export async function runStatement(
     /** Rows that were inserted, updated, deleted or returned; undefined for commands without a count. */
     rowCount: count === undefined ? undefined : Number(count),
     columns,
-    rows: columns.length === 0 ? [] : rows.map((row) => decoded(row.slice(0, shown.length))),
+    rows: columns.length === 0 ? [] : rows.map(decoded),
   };
 }
 

@@ -34,8 +34,8 @@ const XID = "SELECT pg_catalog.pg_current_xact_id_if_assigned()::text AS xid";
 
 /** The id of a session's transaction; empty if it changed nothing. */
 export async function transactionOf(session: Session): Promise<string> {
-  const [found] = await session.rows<{ xid: string | null }>(XID);
-  return found?.xid ?? "";
+  const [row] = await session.rows<{ xid: string | null }>(XID);
+  return row?.xid ?? "";
 }
 
 /** The enabled triggers of users of a table `c` as texts, if a condition holds. @param format of trigger, schema and table */

@@ -31,12 +31,12 @@ const recordedRow = z.object({
 async function outcomeOf(session: Session, { facts }: RecordedChange): Promise<string | undefined> {
   const { xid } = recorded.parse(facts);
   if (xid === "") return undefined;
-  const [found] = await session.rows<{ status: string | null }>(
+  const [row] = await session.rows<{ status: string | null }>(
     `SELECT CASE WHEN $1::text::xid8 < pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())
        THEN pg_catalog.pg_xact_status($1::text::xid8) END AS status`,
     [xid],
   );
-  return found?.status ?? undefined;
+  return row?.status ?? undefined;
 }
 
 /** The changes without those that PostgreSQL did not commit. */
@@ -47,12 +47,12 @@ export async function settled(
 ): Promise<RecordedChange[]> {
   if (!changes.some(({ isPending }) => isPending)) return changes;
   return await sessions.work({ signal }, async (session) => {
-    const known: RecordedChange[] = [];
+    const remaining: RecordedChange[] = [];
     for (const change of changes) {
       const outcome = change.isPending ? await outcomeOf(session, change) : "committed";
-      if (outcome !== "aborted") known.push({ ...change, isPending: outcome !== "committed" });
+      if (outcome !== "aborted") remaining.push({ ...change, isPending: outcome !== "committed" });
     }
-    return known;
+    return remaining;
   });
 }
 
@@ -76,10 +76,8 @@ export async function undo(
         "conflict",
         `Change ${id} was never committed: there is nothing to undo.`,
       );
-    const now = await factsOf(
-      session,
-      facts.map((table) => table.id),
-    );
+    const ids = facts.map((table) => table.id);
+    const now = await factsOf(session, ids);
     const tables = new Map<string, Table>();
     for (const table of facts) tables.set(table.name, { facts: current(id, table, now), rows: [] });
     for (const row of readRows(path)) {
@@ -95,7 +93,7 @@ export async function undo(
           written(() => writer.add(swapped(table.name, { key, place, before, after })));
       const xid = await transactionOf(session);
       const statements = [`undo of ${id}`];
-      const undone = { facts: facts.map((table) => table), skipped: [], xid };
+      const undone = { facts, skipped: [], xid };
       if (!dryRun)
         written(() => writer.finish({ database: identity, statements, undoes: id, facts: undone }));
       const changeId = dryRun ? undefined : await commit(session, writer);

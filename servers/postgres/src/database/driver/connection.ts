@@ -1,7 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Client, QueryResultRow } from "pg";
+import { catalogRows, type OwnQuery } from "./catalog.ts";
 import { connectionFailure } from "./errors.ts";
-import { type Batch, type Caps, catalogRows, PortalQuery, type Statement } from "./portal.ts";
+import { type Batch, type Caps, PortalQuery, type Statement } from "./portal.ts";
 import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
 import { ROLE_QUERY, type RoleFacts } from "./role.ts";
 import type { Address, Attempt, Target } from "./target.ts";
@@ -64,6 +65,8 @@ export class Connection {
   #settings: readonly string[] = [];
   #timeoutMs = 0;
   #mode: Mode | undefined;
+  /** Whether what the transaction reads runs only PostgreSQL's own code, which leaves nothing in the session. */
+  leavesNothing = false;
   #notices: string[] = [];
 
   constructor(client: Client, role: RoleFacts, key: CancelKey | undefined) {
@@ -95,7 +98,9 @@ export class Connection {
 
   /** Runs our own statements in one round trip; a failure skips the rest. */
   async runAll(statements: readonly string[]): Promise<void> {
-    const last = { text: statements.at(-1) ?? "", params: [], before: statements.slice(0, -1) };
+    const [text = ""] = statements.slice(-1);
+    if (statements.length === 1) return await this.run(text);
+    const last = { text, params: [], before: statements.slice(0, -1) };
     await this.query(last, { chars: 1, toEnd: true });
   }
 
@@ -110,7 +115,7 @@ export class Connection {
     values: readonly unknown[] = [],
     before: readonly string[] = [],
   ): Promise<Row[]> {
-    return catalogRows<Row>(this.client, statement, values, before);
+    return catalogRows<Row>(this.client, { text: statement, values, before });
   }
 
   /**
@@ -142,28 +147,42 @@ export class Connection {
   /**
    * Begins a transaction with these limits. Without a mode there is none, and the limits are those of the session; behind a
    * pooler they would stay in a backend of other clients, so only our own time limit applies there.
+   *
+   * @param look runs in the same round trip
+   * @returns its rows
    */
-  async begin(mode: Mode | undefined, timeoutMs: number, statementMs: number): Promise<void> {
+  async begin(
+    mode: Mode | undefined,
+    timeoutMs: number,
+    statementMs: number,
+    look?: OwnQuery,
+  ): Promise<QueryResultRow[] | undefined> {
     this.#mode = mode;
+    this.leavesNothing = false;
     const isUsual = timeoutMs === this.#timeoutMs && statementMs === timeoutMs;
     if (mode === undefined) {
       if (!isUsual && !this.isPooled)
         await this.runAll(limiting("SESSION", timeoutMs, statementMs));
-      return;
+      return undefined;
     }
-    await this.runAll([
+    const before = [
       begin(mode),
       ...(this.isPooled ? settings("LOCAL", timeoutMs) : []),
       ...(isUsual ? [] : limiting("LOCAL", timeoutMs, statementMs)),
-    ]);
+    ];
+    if (look !== undefined) return await catalogRows(this.client, { ...look, before });
+    await this.runAll(before);
+    return undefined;
   }
 
   /** Rolls back, removes what the work left in the session, and restores the session's settings. */
   async clean(): Promise<void> {
-    const isRead = this.#mode === "READ ONLY" && this.role.resettable;
-    const resets = isRead ? AFTER_READING : ["DISCARD ALL", ...this.#settings];
+    const isRead = this.#mode === "READ ONLY";
+    const resets =
+      isRead && this.role.resettable ? AFTER_READING : ["DISCARD ALL", ...this.#settings];
     // Locks and prepared statements of a shared backend are other clients', and our settings end with the transaction.
-    await this.runAll(["ROLLBACK", ...(this.isPooled ? [] : resets)]);
+    const isClean = this.isPooled || (isRead && this.leavesNothing);
+    await this.runAll(["ROLLBACK", ...(isClean ? [] : resets)]);
     this.#notices = [];
   }
 
@@ -277,7 +296,7 @@ async function connect(target: Target, address: Address, attempt: Attempt): Prom
     throw new Error(NOT_BOUND);
   }
   try {
-    const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, ROLE_QUERY);
+    const [role] = await catalogRows<RoleFacts & QueryResultRow>(client, { text: ROLE_QUERY });
     if (role === undefined) throw new Error("the server did not report the role");
     return new Connection(client, role, key && { ...key, host, port, attempt, directTls });
   } catch (error) {

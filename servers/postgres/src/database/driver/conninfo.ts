@@ -49,13 +49,13 @@ export const namesAServer = (env: Environment): boolean =>
  * @throws ToolError `invalid`
  */
 export function conninfoOf(text: string | undefined, env: Environment): Conninfo {
-  const given = text === undefined ? new Map<string, string>() : parseConninfo(text);
+  const parameters = text === undefined ? new Map<string, string>() : parseConninfo(text);
   const around = new Map<string, string>();
   for (const [variable, keyword] of Object.entries(ENVIRONMENT)) {
     const value = env[variable];
     if (value) around.set(keyword, value);
   }
-  const all = new Map([...around, ...given]);
+  const all = new Map([...around, ...parameters]);
   if (all.has("service"))
     throw malformed(
       "Service files are not read",
@@ -127,14 +127,14 @@ function* uriPairs(uri: string): Generator<[string, string]> {
   if (password !== "") yield ["password", decoded(password)];
   const hosts = netloc
     .split(",")
-    .map((one) => /^(?:\[([^\]]+)\]|((?!\[)[^:]*))(?::(\d*))?$/.exec(one));
+    .map((host) => /^(?:\[([^\]]+)\]|((?!\[)[^:]*))(?::(\d*))?$/.exec(host));
   if (hosts.includes(null))
     throw malformed(
       "The host in the connection URL can't be read",
       "Write host:port, and an IPv6 address in brackets: [::1]:5432.",
     );
-  const names = hosts.map((one) => decoded(one?.[1] ?? one?.[2] ?? "")).join(",");
-  const ports = hosts.map((one) => one?.[3] ?? "").join(",");
+  const names = hosts.map((host) => decoded(host?.[1] ?? host?.[2] ?? "")).join(",");
+  const ports = hosts.map((host) => host?.[3] ?? "").join(",");
   if (names !== "") yield ["host", names];
   if (ports !== "") yield ["port", ports];
   if (database !== "") yield ["dbname", decoded(database)];
@@ -157,13 +157,13 @@ function decoded(text: string): string {
 function* keywordPairs(text: string): Generator<[string, string]> {
   const pair = /([A-Za-z_]\w*)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(?!')((?:[^\s\\]|\\.|\\$)*))\s*/gsy;
   while (pair.lastIndex < text.length) {
-    const found = pair.exec(text);
-    if (found === null)
+    const match = pair.exec(text);
+    if (match === null)
       throw malformed(
         "The connection string can't be read (it is not shown, since it may contain a password)",
         "Write a URL, postgres://user:password@host:5432/database, or host=… user=… dbname=….",
       );
-    yield [found[1] ?? "", (found[2] ?? found[3] ?? "").replace(/\\(.?)/gs, "$1")];
+    yield [match[1] ?? "", (match[2] ?? match[3] ?? "").replace(/\\(.?)/gs, "$1")];
   }
 }
 

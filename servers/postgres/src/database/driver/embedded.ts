@@ -64,9 +64,7 @@ export function embedded(
       throw failure(
         "embedded",
         `The embedded database did not start: ${oneLine(why.slice(0, 300))}`,
-        {
-          cause,
-        },
+        { cause },
       );
     }
   }

@@ -120,12 +120,12 @@ const NOT_REACHED =
 export function connectionFailure(error: unknown, label: string): ToolError {
   const code = errorCode(error);
   const text = `${code ?? ""} ${error instanceof Error ? error.message : ""}`;
-  const known = CONNECTING.find(([pattern]) => pattern.test(text));
-  const [, why, hint] = known ?? [/^/, "can't be reached", NOT_REACHED];
+  const reason = CONNECTING.find(([pattern]) => pattern.test(text));
+  const [, why, hint] = reason ?? [/^/, "can't be reached", NOT_REACHED];
   const shown =
     code === undefined
       ? ""
-      : ` (${known !== undefined && /^\d/.test(code) ? "SQLSTATE " : ""}${code})`;
+      : ` (${reason !== undefined && /^\d/.test(code) ? "SQLSTATE " : ""}${code})`;
   const message = `PostgreSQL at ${oneLine(label)} ${why}${shown}.`;
   return new ToolError("unavailable", message, { hint, code, cause: error });
 }

@@ -1,6 +1,6 @@
-import type { Client, Connection, FieldDef, QueryResultRow, Submittable } from "pg";
+import type { Client, Connection, FieldDef, Submittable } from "pg";
 import { serialize } from "pg-protocol";
-import { arrayText, type Cell, type Param, type Row } from "./values.ts";
+import type { Cell, Param, Row } from "./values.ts";
 
 export interface Caps {
   /** Maximum characters of the values' text. */
@@ -10,6 +10,8 @@ export interface Caps {
   readonly min?: number;
   /** Let the statement finish although rows beyond the cap are dropped: for RETURNING. */
   readonly toEnd?: boolean;
+  /** Takes the last two columns of every row. */
+  readonly locate?: ((columns: Row) => void) | undefined;
 }
 
 export interface Batch {
@@ -38,7 +40,7 @@ const MAX_ROWS = 2_000;
 const OVERRUN_CHARS = 8 * 1_048_576;
 
 /** Serialized messages: nearly every call begins with the same statements. */
-const written = new Map<string, Buffer>();
+const serialized = new Map<string, Buffer>();
 const MAX_WRITTEN = 100;
 
 /**
@@ -47,7 +49,7 @@ const MAX_WRITTEN = 100;
  */
 function messagesOf(statements: readonly string[]): Buffer {
   const key = statements.join(";");
-  let messages = written.get(key);
+  let messages = serialized.get(key);
   if (messages === undefined) {
     messages = Buffer.concat(
       statements.flatMap((text) => [
@@ -56,8 +58,8 @@ function messagesOf(statements: readonly string[]): Buffer {
         serialize.execute(),
       ]),
     );
-    if (written.size >= MAX_WRITTEN) written.clear();
-    written.set(key, messages);
+    if (serialized.size >= MAX_WRITTEN) serialized.clear();
+    serialized.set(key, messages);
   }
   return messages;
 }
@@ -180,7 +182,9 @@ export class PortalQuery implements Submittable {
 
   handleDataRow({ fields }: { fields: Cell[] }): void {
     if (this.#before > 0) return;
-    const { chars, min = 1, toEnd = false } = this.#caps;
+    const { chars, min = 1, toEnd = false, locate } = this.#caps;
+    locate?.(fields.splice(-2));
+    if (locate !== undefined && fields.length === 0) return;
     // Rows already received are kept beyond the cap, since the next page begins with them, but only up to a limit.
     const max = toEnd ? chars : chars + OVERRUN_CHARS;
     if (this.#isDropping || (this.#chars > max && this.#rows.length >= min)) {
@@ -244,51 +248,4 @@ export class PortalQuery implements Submittable {
   }
 
   handleCopyData(): void {}
-}
-
-const OPENING = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
-  FROM pg_catalog.set_config('refmcp.search_path', pg_catalog.current_setting('search_path'), true)`;
-const BOUND = [
-  "SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('refmcp.search_path'), true)",
-];
-
-/**
- * Runs one of our own queries, which takes one round trip and calls nothing that another role created (CVE-2018-1058): a
- * role that may create functions or operators in a schema of the search path could define one that matches the types of
- * the arguments better than PostgreSQL's own, and it would run with our role's privileges. The names in the statement are
- * therefore resolved with only pg_catalog in the path. It runs with the path that was set before, since `regclass`,
- * `pg_get_viewdef` and others find and show names by it.
- *
- * @param text with the schema of every relation and function
- * @param before our own statements that run first, in the same round trip
- */
-export async function catalogRows<Row extends QueryResultRow>(
-  client: Client,
-  text: string,
-  values: readonly unknown[] = [],
-  before: readonly string[] = [],
-): Promise<Row[]> {
-  const params = values.map((value) =>
-    Array.isArray(value) ? arrayText(value) : value === null ? null : String(value),
-  );
-  const query = {
-    text,
-    params,
-    portal: "refmcp_catalog",
-    before: [...before, OPENING],
-    bound: BOUND,
-  };
-  const caps = { chars: Number.POSITIVE_INFINITY, toEnd: true };
-  const { fields, rows } = await new PortalQuery(query, caps).run(client);
-  const columns = fields.map(({ name, dataTypeID }) => ({
-    name,
-    parse: client.getTypeParser(dataTypeID),
-  }));
-  return rows.map((row) => {
-    const entries = columns.map(({ name, parse }, at) => [
-      name,
-      row[at] == null ? null : parse(row[at]),
-    ]);
-    return Object.fromEntries(entries);
-  });
 }

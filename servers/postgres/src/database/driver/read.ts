@@ -29,10 +29,13 @@ export async function readRows(
   const caps = { chars, rows: wanted + (isFirst ? 1 : 2), min: isFirst ? 1 : 2 };
   const skipping = skip < 2 ? [] : [`MOVE FORWARD ${skip - 1} IN ${PORTAL}`];
   const statement = { text: sql, params: paramsOf(params), portal: PORTAL, bound: skipping };
-  const { batch, notices } = await sessions.work({ signal, timeoutMs, sql }, async (session) => {
-    await sessions.functions.requireHarmless(session, mentions);
+  const look = sessions.functions.lookUp(mentions);
+  const work = { signal, timeoutMs, sql, look };
+  const { batch, notices } = await sessions.work(work, async (session) => {
+    const { connection } = session;
+    connection.leavesNothing = await sessions.functions.requireHarmless(session, mentions);
     const batch = await session.query(statement, caps);
-    return { batch, notices: session.connection.takeNotices() };
+    return { batch, notices: connection.takeNotices() };
   });
   // In a separate transaction: a statement that was cancelled for exceeding the cap leaves one that is aborted.
   const { columns, decoded } = await sessions.types.columnsOf(batch.fields, (statement, values) =>

@@ -2,6 +2,7 @@ import { type Deadline, errorCode, Line, startDeadline } from "@refmcp/boundary"
 import type { ToolError } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import { FunctionGate } from "../gate/reach.ts";
+import type { OwnQuery } from "./catalog.ts";
 import type { Connection, Mode } from "./connection.ts";
 import { explained, timedOut } from "./errors.ts";
 import { Pool } from "./pool.ts";
@@ -32,6 +33,8 @@ export interface Work {
   readonly times?: number;
   /** Whether the time limit starts again with every `progressed`: an export or import may take up to an hour. */
   readonly isTransfer?: boolean;
+  /** Runs with BEGIN; the session has its rows. */
+  readonly look?: OwnQuery | undefined;
 }
 
 /** Maximum time of an export or import that makes progress, in milliseconds. */
@@ -47,8 +50,15 @@ export class Session {
   readonly signal: AbortSignal;
   /** Starts the time limit of a transfer again. @param isAtEnd the rest takes time that nothing shows, such as key checks */
   readonly progressed: (isAtEnd?: boolean) => void;
+  /** The rows of `Work.look`. */
+  readonly looked: readonly QueryResultRow[] | undefined;
 
-  constructor(connection: Connection, { signal, restart }: Pick<Deadline, "signal" | "restart">) {
+  constructor(
+    connection: Connection,
+    { signal, restart }: Pick<Deadline, "signal" | "restart">,
+    looked?: readonly QueryResultRow[],
+  ) {
+    this.looked = looked;
     this.connection = connection;
     this.signal = signal;
     this.progressed = (isAtEnd = false) => restart(isAtEnd ? MAX_TRANSFER_MS : undefined);
@@ -129,12 +139,14 @@ export class Sessions {
       );
       deadline = limit;
       const { signal } = limit;
-      const begin = (connection: Connection) => {
+      let looked: readonly QueryResultRow[] | undefined;
+      const begin = async (connection: Connection) => {
         used = connection;
-        return connection.stoppable(connection.begin(mode, timeoutMs, statementMs), signal);
+        const begun = connection.begin(mode, timeoutMs, statementMs, options.look);
+        looked = await connection.stoppable(begun, signal);
       };
       return await this.pool.use(signal, begin, (connection) =>
-        connection.stoppable(run(new Session(connection, limit)), signal),
+        connection.stoppable(run(new Session(connection, limit, looked)), signal),
       );
     } catch (error) {
       options.signal.throwIfAborted();

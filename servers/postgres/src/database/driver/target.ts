@@ -74,7 +74,7 @@ export function targetOf(text: string | undefined, env: Environment): Target {
       `There are ${names.length} host names, ${hosts.length} addresses and ${ports.length} ports`,
       "Give one port, or one for each host.",
     );
-  const wanted = ATTRIBUTES.find((one) => one === (info.get("target_session_attrs") ?? "any"));
+  const wanted = ATTRIBUTES.find((kind) => kind === (info.get("target_session_attrs") ?? "any"));
   if (wanted === undefined)
     throw malformed("target_session_attrs is unknown", `It is one of ${ATTRIBUTES.join(", ")}.`);
   const addresses = hosts.map((host, index): Address => {
@@ -141,9 +141,9 @@ const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-ful
  */
 function attemptsOf(info: Conninfo, isSocket: boolean, env: Environment): readonly Attempt[] {
   const isSystem = info.get("sslrootcert") === "system";
-  const given = info.get("sslmode") ?? (isSystem ? "verify-full" : "prefer");
+  const sslmode = info.get("sslmode") ?? (isSystem ? "verify-full" : "prefer");
   // What node-pg and Heroku call libpq's require.
-  const mode = given === "no-verify" ? "require" : given;
+  const mode = sslmode === "no-verify" ? "require" : sslmode;
   if (!MODES.includes(mode))
     throw malformed(
       `sslmode ${JSON.stringify(mode.slice(0, 40))} is unknown`,

@@ -9,6 +9,8 @@ export type Row = readonly Cell[];
 /** A parameter: text, or a value whose text depends on the type that PostgreSQL inferred for it. */
 export type Param = string | null | { encode(typeOid: number): string | null };
 
+const INTEGER_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26]);
+const FLOAT_TYPES: ReadonlySet<number> = new Set([700, 701]);
 const JSON_TYPES: ReadonlySet<number> = new Set([114, 3802]);
 
 /** JSON values for $1, $2, … → what is sent; the server infers the types. */
@@ -33,7 +35,7 @@ export function paramsOf(values: readonly unknown[]): Param[] {
  */
 function requireExact(value: unknown, position: number): void {
   if (typeof value === "object" && value !== null)
-    for (const one of Object.values(value)) requireExact(one, position);
+    for (const item of Object.values(value)) requireExact(item, position);
   if (typeof value !== "number" || Number.isSafeInteger(value)) return;
   if (Number.isFinite(value) && !Number.isInteger(value)) return;
   throw new ToolError(
@@ -125,28 +127,15 @@ export class TypeCatalog {
 }
 
 function decodeScalar(cell: string, oid: number): unknown {
-  switch (oid) {
-    case 16:
-      return cell === "t";
-    case 17:
-      return cell.startsWith("\\x") ? Buffer.from(cell.slice(2), "hex") : cell;
-    case 20:
-    case 21:
-    case 23:
-    case 26:
-      return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
-    case 700:
-    case 701: {
-      const value = Number(cell);
-      // JSON has no NaN, Infinity or negative zero.
-      return Number.isFinite(value) && !Object.is(value, -0) ? value : cell;
-    }
-    case 114:
-    case 3802:
-      return decodeJson(cell);
-    default:
-      return cell;
+  if (oid === 16) return cell === "t";
+  if (oid === 17) return cell.startsWith("\\x") ? Buffer.from(cell.slice(2), "hex") : cell;
+  if (INTEGER_TYPES.has(oid)) return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
+  if (FLOAT_TYPES.has(oid)) {
+    const value = Number(cell);
+    // JSON has no NaN, Infinity or negative zero.
+    return Number.isFinite(value) && !Object.is(value, -0) ? value : cell;
   }
+  return JSON_TYPES.has(oid) ? decodeJson(cell) : cell;
 }
 
 /** Parses JSON unless it contains a number that JavaScript would round; then returns its text. */

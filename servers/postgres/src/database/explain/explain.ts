@@ -169,7 +169,7 @@ function draw(
     node[key] === undefined ? [] : [`${key.toLowerCase()} ${node[key]}`],
   );
   const sort = node["Sort Key"] === undefined ? [] : [`by ${node["Sort Key"].join(", ")}`];
-  const details = [...sort, ...conditions].map((one) => `; ${one}`).join("");
+  const details = [...sort, ...conditions].map((detail) => `; ${detail}`).join("");
   const line = `${"  ".repeat(depth)}${node["Node Type"]}${using}${on} (cost ${rounded(node["Total Cost"])}, ${rounded(node["Plan Rows"])} rows${actual})${details}`;
   lines.push(clip(line, 500));
   warnings.push(...warningsOf(node, scanned));

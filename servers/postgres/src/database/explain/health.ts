@@ -3,9 +3,9 @@ import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import { explained } from "../driver/errors.ts";
 import type { Sessions, Work } from "../driver/sessions.ts";
-import FILE from "./checks.sql.ts";
+import FILE from "./checks.sql";
 import { lintQuery, lintResult } from "./lints.ts";
-import RIGHTS from "./rights.sql.ts";
+import RIGHTS from "./rights.sql";
 
 const finding = z.object({
   check: z.string(),
@@ -119,7 +119,7 @@ export async function checkHealth(
 ): Promise<z.output<typeof report>> {
   const rights = await database.rows<{ check: string; unseen: string }>(work, RIGHTS);
   const unseenBy = (check: string) =>
-    rights.flatMap((one) => (one.check === check ? [one.unseen] : []));
+    rights.flatMap((right) => (right.check === check ? [right.unseen] : []));
   const findings: z.output<typeof finding>[] = [];
   for (const check of checks) {
     const { statement, judge } = inspectionOf(check);
@@ -133,11 +133,14 @@ export async function checkHealth(
         ...rest,
       });
     } catch (error) {
-      const known = explained(error, database.label);
+      const reason = explained(error, database.label);
       // A check that is forbidden or unknown to this version does not stop the others; a lost server does.
-      if (!(known instanceof ToolError) || !["denied", "not_found", "invalid"].includes(known.kind))
-        throw known;
-      findings.push({ check, status: "note", summary: `Not checked: ${known.message}` });
+      if (
+        !(reason instanceof ToolError) ||
+        !["denied", "not_found", "invalid"].includes(reason.kind)
+      )
+        throw reason;
+      findings.push({ check, status: "note", summary: `Not checked: ${reason.message}` });
     }
   }
   return { role: unseenBy("").join(), findings };

@@ -1,4 +1,4 @@
-import FILE from "./lints.sql.ts";
+import FILE from "./lints.sql";
 
 const [SHARED = "", ...SECTIONS] = FILE.trim().split("\n\n");
 
@@ -9,7 +9,7 @@ interface Lint {
   readonly find: string;
 }
 
-/** All lints of lints.sql.ts. */
+/** All lints of lints.sql. */
 const LINTS = SECTIONS.map((find): Lint => {
   const [, check = "", problem = ""] = /^-- (\w+): (.*?)(?: \[splinter .*\])?$/m.exec(find) ?? [];
   return { check, problem, find };
@@ -22,7 +22,7 @@ export const PROBLEMS: Readonly<Record<string, string>> = Object.fromEntries(
 
 const SHOWN = 10;
 
-const lintsOf = (check: string) => LINTS.filter((one) => one.check === check);
+const lintsOf = (check: string) => LINTS.filter((lint) => lint.check === check);
 
 /** One query for all lints of a check, with a row for each problem that exists; the first row names the API roles that exist. */
 export function lintQuery(check: string): string {
@@ -53,6 +53,6 @@ export const lintResult =
     const existing = roles.join(", ") || "none of anon, authenticated exists here";
     const looked = `Checked: ${checked.replace("API roles", `API roles (${existing})`)}.`;
     if (details.length === 0) return { ok: true, summary: `Nothing found. ${looked}` };
-    const found = details.reduce((sum, { count }) => sum + Number(count), 0);
-    return { ok: false, summary: `Problems found: ${found}. ${looked}`, details };
+    const total = details.reduce((sum, { count }) => sum + Number(count), 0);
+    return { ok: false, summary: `Problems found: ${total}. ${looked}`, details };
   };

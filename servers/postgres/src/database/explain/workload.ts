@@ -34,11 +34,11 @@ export async function topQueries(
 ): Promise<{ queries: TopQuery[]; note?: string }> {
   try {
     return await sessions.work(work, async (session) => {
-      const [found] = await session.rows<{ schema: string }>(
+      const [extension] = await session.rows<{ schema: string }>(
         `SELECT pg_catalog.quote_ident(n.nspname) AS schema FROM pg_catalog.pg_extension e
          JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_stat_statements'`,
       );
-      const schema = found?.schema;
+      const schema = extension?.schema;
       if (schema === undefined)
         return {
           queries: [],

@@ -33,11 +33,12 @@ export async function copyOut(
   if (kind !== "select")
     throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
   const { statement, offset } = await copying(sql);
-  const work = { signal, isTransfer: true, sql, offset };
+  const look = sessions.functions.lookUp(mentions);
+  const work = { signal, isTransfer: true, sql, offset, look };
   return await sessions.work(work, async (session) => {
-    await sessions.functions.requireHarmless(session, mentions);
-    const { default: copyStreams } = await import("pg-copy-streams");
     const { connection } = session;
+    connection.leavesNothing = await sessions.functions.requireHarmless(session, mentions);
+    const { default: copyStreams } = await import("pg-copy-streams");
     return await connection.unlimited(async () => {
       const stream = connection.client.query(copyStreams.to(statement));
       try {
@@ -159,10 +160,10 @@ async function addedRows(session: Session, id: string, tables: Touched["tables"]
 }
 
 async function nameOf(session: Session, id: string): Promise<string | undefined> {
-  const [found] = await session.rows<{ name: string }>(
+  const [relation] = await session.rows<{ name: string }>(
     `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name FROM pg_catalog.pg_class c
      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`,
     [id],
   );
-  return found?.name;
+  return relation?.name;
 }

@@ -62,7 +62,7 @@ export async function readBody(
       if (name === undefined) continue;
       mentions.add(`type ${name}`).add(`relation ${name}`);
       const kind = after === "(" ? "function" : before === "." ? "attribute" : undefined;
-      for (const one of kind === undefined ? [] : callOf(name, kind)) mentions.add(one);
+      for (const mention of kind === undefined ? [] : callOf(name, kind)) mentions.add(mention);
       if (kind !== undefined && isChange && runsText(name)) reasons.push(`calls ${name}`);
       if (kind !== undefined && isRefused(name)) harm ??= `calls ${name}`;
       if (isDeniedRelation(name)) reasons.push(`reads ${name}`);

@@ -1,6 +1,7 @@
 import { oneLine } from "@refmcp/boundary/answer";
-import type { Connection } from "../driver/connection.ts";
+import { catalogRows, type OwnQuery } from "../driver/catalog.ts";
 import { denied } from "../driver/errors.ts";
+import type { Session } from "../driver/sessions.ts";
 import { type Body, readBody } from "./bodies.ts";
 import {
   callOf,
@@ -10,10 +11,10 @@ import {
   type Mention,
   outlastsRollback,
 } from "./functions.ts";
-import NAMES from "./names.sql.ts";
-import REACH from "./reach.sql.ts";
+import NAMES from "./names.sql";
+import REACH from "./reach.sql";
 
-/** A row of reach.sql.ts. */
+/** A row of reach.sql. */
 interface Reached {
   readonly kind: string;
   readonly name: string;
@@ -35,7 +36,8 @@ interface Judged extends Body {
   readonly function: string | undefined;
 }
 
-type Rows = Pick<Connection, "rows">;
+/** The look-up before every read, with PostgreSQL's own operators whatever is in the search path. */
+export const LOOK_UP = NAMES.replace(/ ([<>=]+|-) /g, " OPERATOR(pg_catalog.$1) ");
 
 const ALWAYS: Mention = "always ";
 
@@ -57,15 +59,26 @@ export class FunctionGate {
     this.#allowed = new Set(allowed.map((name) => name.toLowerCase()));
   }
 
+  /** What `requireHarmless` asks first, so that it can go with BEGIN; undefined if nothing. */
+  lookUp(mentions: readonly Mention[]): OwnQuery | undefined {
+    const judged = this.#judged(mentions);
+    return judged.length === 0 ? undefined : lookUpOf(judged);
+  }
+
   /**
    * Judges a reading statement.
    *
+   * @param session with the rows of `lookUp`, if they are already there
+   * @returns whether it runs only PostgreSQL's own code
    * @throws ToolError `denied` if a statement that mentions these reaches what a rollback does not undo
    */
-  async requireHarmless(session: Rows, mentions: readonly Mention[]): Promise<void> {
-    if (this.#allowed.has("*") || mentions.length === 0) return;
-    const path = await this.#harmFrom(session, [...mentions, ALWAYS], undefined);
+  async requireHarmless(session: Session, mentions: readonly Mention[]): Promise<boolean> {
+    if (mentions.length === 0) return true;
+    const judged = this.#judged(mentions);
+    const made = await madeHere(session, judged, session.looked);
+    const path = await this.#harmFrom(session, made, undefined);
     if (path !== undefined) throw refusal(path);
+    return made.length === 0 && judged.length > mentions.length;
   }
 
   /**
@@ -76,7 +89,7 @@ export class FunctionGate {
    * @throws ToolError `denied`
    */
   async requireUndoable(
-    session: Rows,
+    session: Session,
     { mentions, blocks }: { mentions: readonly Mention[]; blocks: readonly string[] },
     isDryRun: boolean,
   ): Promise<void> {
@@ -86,39 +99,46 @@ export class FunctionGate {
     const reached = [ALWAYS, ...mentions, ...bodies.flatMap((body) => [...body.mentions])];
     const path =
       refused === undefined
-        ? await this.#harmFrom(session, reached, { isDryRun })
+        ? await this.#harmFrom(session, this.#unallowed(reached), { isDryRun })
         : [{ object: "block", function: undefined, ...refused }];
     if (path !== undefined) throw refusal(path, true);
   }
 
-  #isAllowed(mention: Mention): boolean {
-    const [, name = ""] = /^(?:function|attribute) (.*)/s.exec(mention) ?? [];
-    return this.#allowed.has(name.toLowerCase());
+  /** What a reading statement with these mentions is judged by. */
+  #judged(mentions: readonly Mention[]): readonly Mention[] {
+    const isJudged = mentions.length > 0 && !this.#allowed.has("*");
+    return isJudged ? this.#unallowed([...mentions, ALWAYS]) : [];
+  }
+
+  #unallowed(mentions: readonly Mention[]): readonly Mention[] {
+    return mentions.filter((mention) => {
+      const [, name = ""] = /^(?:function|attribute) (.*)/s.exec(mention) ?? [];
+      return !this.#allowed.has(name.toLowerCase());
+    });
   }
 
   /** The objects on the way to one that does harm; undefined if there is none. */
   async #harmFrom(
-    session: Rows,
+    session: Session,
     mentions: readonly Mention[],
     change: AsChange | undefined,
   ): Promise<Judged[] | undefined> {
     const paths = new Map<Mention, readonly Judged[]>(mentions.map((mention) => [mention, []]));
-    for (let waiting = [...paths.keys()]; waiting.length > 0; ) {
-      const judgeable = waiting.filter((mention) => !this.#isAllowed(mention));
-      // A read only reaches what was made after initdb; what a change reaches is looked up at once.
-      const next = change === undefined ? await madeHere(session, judgeable) : judgeable;
-      const found = next.length === 0 ? [] : await judge(session, next, change !== undefined);
-      waiting = [];
-      for (const [from, judged] of found) {
+    for (let waiting: readonly Mention[] = [...paths.keys()]; waiting.length > 0; ) {
+      const named: Mention[] = [];
+      for (const [from, judged] of await judge(session, waiting, change !== undefined)) {
         const path = [...(paths.get(from) ?? []), judged];
         if (judged.reason !== undefined && (judged.isCertain || change?.isDryRun !== false))
           return path;
         for (const mention of judged.mentions) {
           if (paths.has(mention)) continue;
           paths.set(mention, path);
-          waiting.push(mention);
+          named.push(mention);
         }
       }
+      const next = this.#unallowed(named);
+      // A read only reaches what was made after initdb; what a change reaches is looked up at once.
+      waiting = change === undefined ? await madeHere(session, next) : next;
     }
     return undefined;
   }
@@ -130,23 +150,34 @@ function listsOf(mentions: readonly Mention[]): [kinds: string[], names: string[
   return [parts.map(([, kind = ""]) => kind), parts.map(([, , name = ""]) => name)];
 }
 
-/** Those of the mentions that may reach code that is not PostgreSQL's own. */
-async function madeHere(session: Rows, mentions: readonly Mention[]): Promise<Mention[]> {
-  const rows = await session.rows<{ mention: string }>(NAMES, listsOf(mentions));
-  const made = new Set(rows.map(({ mention }) => mention));
-  return mentions.filter((mention) => made.has(mention));
+const lookUpOf = (mentions: readonly Mention[]): OwnQuery => ({
+  text: LOOK_UP,
+  values: listsOf(mentions),
+  isQualified: true,
+});
+
+/** Those of the mentions that may reach code that is not PostgreSQL's own. @param looked rows of `lookUpOf`, if they are there */
+async function madeHere(
+  session: Session,
+  mentions: readonly Mention[],
+  looked?: Session["looked"],
+): Promise<Mention[]> {
+  if (mentions.length === 0) return [];
+  const rows = looked ?? (await catalogRows(session.connection.client, lookUpOf(mentions)));
+  const made = new Set(rows.map(({ at }) => Number(at)));
+  return mentions.filter((_, index) => made.has(index + 1));
 }
 
 /** Judges the objects that are mentioned; a name may have several. */
 async function judge(
-  session: Rows,
+  session: Session,
   asked: readonly Mention[],
   isChange: boolean,
 ): Promise<[Mention, Judged][]> {
   const isRefused = isChange ? outlastsRollback : isDenied;
-  const found = await session.rows<Reached>(REACH, [...listsOf(asked), isChange]);
+  const rows = await session.rows<Reached>(REACH, [...listsOf(asked), isChange]);
   return await Promise.all(
-    found.map(async (row): Promise<[Mention, Judged]> => {
+    rows.map(async (row): Promise<[Mention, Judged]> => {
       const bodies = [
         ...(row.body === null ? [] : [await readBody(row.body, true, isChange)]),
         ...(await Promise.all((row.texts ?? []).map((text) => readBody(text, false, isChange)))),
@@ -186,7 +217,7 @@ function refusal(path: readonly Judged[], isChange = false) {
     .map((object, at) => `${at === 0 ? "uses" : "which uses"} the ${object}`);
   const last = path.at(-1);
   const does = `${rest.length > 0 ? "which " : ""}${oneLine(last?.reason ?? "")}`;
-  const own = path.findLast((one) => one.function !== undefined)?.function;
+  const own = path.findLast((judged) => judged.function !== undefined)?.function;
   const allowing =
     own === undefined
       ? ""

@@ -42,9 +42,9 @@ export async function passReading(sql: string): Promise<Passed> {
       );
     if (key === "lockingClause")
       throw denied("FOR UPDATE and FOR SHARE lock rows.", "Remove the locking clause.");
-    for (const one of harmlessMentions(key, value)) mentions.add(one);
+    for (const mention of harmlessMentions(key, value)) mentions.add(mention);
   });
-  if (mentions.size > 0) for (const one of IMPLIED) mentions.add(one);
+  if (mentions.size > 0) for (const mention of IMPLIED) mentions.add(mention);
   return { kind: isExplain ? "explain" : "select", mentions: [...mentions] };
 }
 

@@ -28,9 +28,7 @@ export async function parseSql(sql: string): Promise<ParseResult> {
     throw new ToolError(
       "too_large",
       `The statement has ${sql.length} characters; the limit is ${MAX_CHARS}.`,
-      {
-        hint: "Pass values as params, or load them with pg_import_csv.",
-      },
+      { hint: "Pass values as params, or load them with pg_import_csv." },
     );
   // C strings end at a NUL: the parser would see less than the server does, and the protocol would get out of step.
   if (sql.includes("\0") || !sql.isWellFormed())
@@ -81,9 +79,7 @@ function syntaxError(error: unknown, sql: string): ToolError {
     return new ToolError(
       "too_large",
       "The statement is nested too deeply to be checked, so it is not run.",
-      {
-        hint: "Use = ANY($1) with an array in params instead of a long chain of conditions.",
-      },
+      { hint: "Use = ANY($1) with an array in params instead of a long chain of conditions." },
     );
   const message = error instanceof Error ? error.message : String(error);
   const details: unknown =

@@ -109,7 +109,7 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
   walk({ [kind]: statement }, (key, value) => {
     const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
     if (reason !== undefined) throw denied(`${commandName(key)} is not allowed here.`, reason);
-    for (const one of harmlessMentions(key, value, isDeniedInChange)) mentions.add(one);
+    for (const mention of harmlessMentions(key, value, isDeniedInChange)) mentions.add(mention);
     const node = treeOf(value);
     if (ADMINISTRATION.test(key)) requireAllowAdmin(key, node, allowAdmin);
     asks ||= needsQuestion(key, node);
@@ -217,6 +217,7 @@ function relationsOf(kind: string, node: Tree): Omit<Loss, "what"> {
   return { relations, losesNothingWithout: "relations" };
 }
 
-const optionsOf = (list: unknown): Tree[] => listOf(list).map((one) => treeOf(treeOf(one).DefElem));
+const optionsOf = (list: unknown): Tree[] =>
+  listOf(list).map((option) => treeOf(treeOf(option).DefElem));
 
 const isTrue = (arg: unknown) => treeOf(treeOf(arg).Boolean).boolval === true;

@@ -73,18 +73,13 @@ const CAPITALS = "Names with capitals need double quotes.";
  *
  * @param sql the statement: columns are those of relations that it names
  */
-export async function withNearNames<Answer>(
+export const withNearNames = <Answer>(
   answer: Promise<Answer>,
-  sessions: Sessions,
-  sql: string,
-  work: Work,
-): Promise<Answer> {
-  try {
-    return await answer;
-  } catch (error) {
-    throw await nearNames(error, sessions, sql, work);
-  }
-}
+  ...question: readonly [sessions: Sessions, sql: string, work: Work]
+): Promise<Answer> =>
+  answer.catch(async (error: unknown) => {
+    throw await nearNames(error, ...question);
+  });
 
 async function nearNames(
   error: unknown,
@@ -94,9 +89,9 @@ async function nearNames(
 ): Promise<unknown> {
   if (!(error instanceof ToolError) || error.code === undefined) return error;
   const { code, kind, message } = error;
-  const lookup = LOOKUPS.find((one) => one.code === code);
-  const found = lookup?.pattern.exec(message);
-  const [wanted, first] = [found?.at(-1), found?.[1]];
+  const lookup = LOOKUPS.find((entry) => entry.code === code);
+  const match = lookup?.pattern.exec(message);
+  const [wanted, first] = [match?.at(-1), match?.[1]];
   if (lookup === undefined || wanted === undefined || message.includes("Did you mean"))
     return error;
   const hinted = (hint: string) => new ToolError(kind, message, { code, hint });
@@ -105,8 +100,8 @@ async function nearNames(
     const isMixed = /the column "[^"]*[A-Z][^"]*"/.test(error.hint);
     return isMixed ? hinted(`${error.hint} ${CAPITALS}`) : error;
   }
-  const asked = code === "42703" ? await relationsIn(sql).catch(() => []) : first;
-  const values = lookup.names.includes("$1") ? [asked] : [];
+  const argument = code === "42703" ? await relationsIn(sql).catch(() => []) : first;
+  const values = lookup.names.includes("$1") ? [argument] : [];
   const rows = await sessions
     .work(work, (session) => session.rows<{ name: string; bare: string }>(lookup.names, values))
     .catch(() => []);

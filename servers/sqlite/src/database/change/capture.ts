@@ -62,7 +62,7 @@ export class Capture {
         else this.blind.set(name, { reason: shape.reason, kinds: on });
         continue;
       }
-      const known = this.#watched.find((one) => isSame(one, shape));
+      const known = this.#watched.find((watched) => isSame(watched, shape));
       const watched = known ?? this.#add(shape, replaces);
       const { log } = watched;
       const triggers = this.#isCounting
@@ -71,7 +71,7 @@ export class Capture {
       for (const [at, [when, kind, body]] of triggers.entries())
         if (on.has(kind) && body.length > 0)
           database.exec(
-            `CREATE TEMP TRIGGER ${log}_${at} ${when} ${kind} ON main.${quoteIdentifier(shape.name)} BEGIN ${body.map((one) => `${one};`).join(" ")} END`,
+            `CREATE TEMP TRIGGER ${log}_${at} ${when} ${kind} ON main.${quoteIdentifier(shape.name)} BEGIN ${body.map((statement) => `${statement};`).join(" ")} END`,
           );
     }
   }
@@ -225,17 +225,17 @@ function logTable({ log, key, collations, columns, hasRowid }: Watched): string 
 function keepRows(database: Database.Database, watched: Watched, replaces: boolean): Trigger[] {
   const { name, log, key, columns } = watched;
   const keys = key.map((_, at) => `k${at}`);
-  const of = (from: string) => key.map((one) => `${from}.${one}`);
+  const of = (from: string) => key.map((column) => `${from}.${column}`);
   // Not INSERT OR IGNORE: the conflict clause of the user's statement would replace that of a trigger.
   const isNew = (from: string) =>
     `NOT EXISTS (SELECT 1 FROM ${log} WHERE ${of(from)
       .map((one, at) => `k${at} = ${one}`)
       .join(" AND ")})`;
   const keep = (from: string, more = "WHERE") =>
-    `INSERT INTO ${log} SELECT ${[...of(from), "1", ...columns.map((one) => `${from}.${quoteIdentifier(one)}`)].join(", ")} ${more} ${isNew(from)}`;
+    `INSERT INTO ${log} SELECT ${[...of(from), "1", ...columns.map((column) => `${from}.${quoteIdentifier(column)}`)].join(", ")} ${more} ${isNew(from)}`;
   const appear = (where: string) =>
     `INSERT INTO ${log} (${keys.join(", ")}, e) SELECT ${of("NEW").join(", ")}, 0 WHERE ${where} AND ${isNew("NEW")}`;
-  const moved = key.map((one) => `NEW.${one} IS NOT OLD.${one}`).join(" OR ");
+  const moved = key.map((column) => `NEW.${column} IS NOT OLD.${column}`).join(" OR ");
   // REPLACE deletes the rows in its way without running triggers, so they are kept before.
   const source = `FROM main.${quoteIdentifier(name)} AS x WHERE`;
   const conflicts = replaces ? conflictsOf(database, watched) : [];

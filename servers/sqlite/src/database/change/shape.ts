@@ -25,16 +25,16 @@ export function shapeOf(
   database: Database.Database,
   name: string,
 ): Shape | { reason: string } | undefined {
-  const [found] = rowsFrom<{ name: string; type: string; wr: bigint }>(
+  const [table] = rowsFrom<{ name: string; type: string; wr: bigint }>(
     database,
     "SELECT name, type, wr FROM pragma_table_list(?) WHERE schema = 'main'",
     name,
   );
-  if (found === undefined || found.type === "view") return undefined;
-  if (found.type !== "table")
-    return { reason: `changes of the virtual table ${found.name} are not recorded` };
-  const tooUnusual = { reason: `changes of ${found.name} are not recorded` };
-  if (found.name.startsWith("sqlite_")) return tooUnusual;
+  if (table === undefined || table.type === "view") return undefined;
+  if (table.type !== "table")
+    return { reason: `changes of the virtual table ${table.name} are not recorded` };
+  const tooUnusual = { reason: `changes of ${table.name} are not recorded` };
+  if (table.name.startsWith("sqlite_")) return tooUnusual;
   const all = rowsFrom<{ name: string; pk: bigint; hidden: bigint }>(
     database,
     "SELECT name, pk, hidden FROM pragma_table_xinfo(?)",
@@ -43,12 +43,12 @@ export function shapeOf(
   const columns = all.filter(({ hidden }) => hidden === 0n).map((column) => column.name);
   const names = new Set(all.map((column) => column.name.toLowerCase()));
   const rowid = ["rowid", "_rowid_", "oid"].find((alias) => !names.has(alias));
-  const hasRowid = found.wr === 0n;
+  const hasRowid = table.wr === 0n;
   if (columns.length > MAX_COLUMNS || (hasRowid && rowid === undefined)) return tooUnusual;
   const primary = all.filter(({ pk }) => pk > 0n).sort((a, b) => Number(a.pk - b.pk));
   const key = hasRowid ? [rowid ?? ""] : primary.map((column) => quoteIdentifier(column.name));
   const collations = hasRowid ? ["BINARY"] : valuesFrom<string>(database, PRIMARY_COLLATIONS, name);
-  return { name: found.name, columns, key, collations, hasRowid };
+  return { name: table.name, columns, key, collations, hasRowid };
 }
 
 /** A value of SQLite in JSON: what JSON does not have as an object, and a number with a fraction is REAL. */

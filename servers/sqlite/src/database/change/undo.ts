@@ -168,13 +168,13 @@ function checkRows(path: string, tables: Tables): void {
 
 /** Drops the triggers of the tables until the end of the transaction. @returns the statements that create them again */
 function dropTriggers(database: Database.Database, tables: readonly string[]): string[] {
-  const found = database
+  const triggers = database
     .prepare<[string], { name: string; sql: string }>(
       "SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger' AND lower(tbl_name) IN (SELECT lower(value) FROM json_each(?)) ORDER BY rowid",
     )
     .all(JSON.stringify(tables));
-  for (const { name } of found) database.exec(`DROP TRIGGER main.${quoteIdentifier(name)}`);
-  return found.map(({ sql }) => sql);
+  for (const { name } of triggers) database.exec(`DROP TRIGGER main.${quoteIdentifier(name)}`);
+  return triggers.map(({ sql }) => sql);
 }
 
 /** How many rows of these tables, and of those that refer to them, have foreign keys that refer to nothing. */

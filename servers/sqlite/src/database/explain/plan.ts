@@ -24,10 +24,10 @@ export function planned(sqlite: Sqlite, database: Database.Database, { sql, para
   preparedReading(database, sql);
   const plan = planOf(database, sql, params);
   const scanned = plan.flatMap(({ detail }) => {
-    const found = /^(?:SCAN (.+)|SEARCH (.+) USING AUTOMATIC .*)$/s.exec(detail);
-    return found === null || / USING (COVERING )?INDEX | VIRTUAL TABLE /.test(found[1] ?? "")
+    const match = /^(?:SCAN (.+)|SEARCH (.+) USING AUTOMATIC .*)$/s.exec(detail);
+    return match === null || / USING (COVERING )?INDEX | VIRTUAL TABLE /.test(match[1] ?? "")
       ? []
-      : [found[1] ?? found[2] ?? ""];
+      : [match[1] ?? match[2] ?? ""];
   });
   let indexes: string[] = [];
   try {
@@ -55,8 +55,13 @@ function candidatesOf(database: Database.Database, sql: string): Candidate[] {
   const columns = `SELECT l.name AS "table", c.name AS "column" FROM pragma_table_list l JOIN pragma_table_xinfo(l.name) c
     WHERE l.schema = 'main' AND l.type = 'table' AND c.hidden = 0 AND lower(l.name) IN (SELECT value FROM json_each(?))
     LIMIT ?`;
-  const found = rowsFrom<Candidate>(database, columns, JSON.stringify([...words]), MAX_CANDIDATES);
-  return found.filter(({ column }) => words.has(column.toLowerCase()));
+  const candidates = rowsFrom<Candidate>(
+    database,
+    columns,
+    JSON.stringify([...words]),
+    MAX_CANDIDATES,
+  );
+  return candidates.filter(({ column }) => words.has(column.toLowerCase()));
 }
 
 /**
@@ -68,12 +73,12 @@ function withCopy<Result>(
   database: Database.Database,
   work: (copy: Database.Database) => Result,
 ): Result {
-  const made = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'view', 'index')
+  const definitions = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND type IN ('table', 'view', 'index')
     AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type = 'index', rowid LIMIT ?`;
   const copy = new sqlite(":memory:");
   try {
     copy.pragma("trusted_schema=OFF");
-    for (const sql of valuesFrom<string>(database, made, MAX_OBJECTS)) {
+    for (const sql of valuesFrom<string>(database, definitions, MAX_OBJECTS)) {
       const [, what, , next] = tokenize(sql).map(({ text }) => text.toUpperCase());
       if (what !== "VIRTUAL" && !(what === "TABLE" && next === "AS")) copy.prepare(sql).run();
     }

@@ -37,7 +37,7 @@ export function rowsIn(
   const values = `(${columns.map(() => "?").join(", ")})`;
   const atOnce = Math.max(1, Math.floor(VALUES_AT_ONCE / columns.length));
   database.exec("BEGIN IMMEDIATE");
-  const one = database.prepare<unknown[]>(`${insert} ${values}`);
+  const statement = database.prepare<unknown[]>(`${insert} ${values}`);
   const many = database.prepare<unknown[]>(`${insert} ${Array(atOnce).fill(values).join(", ")}`);
   const savepoint = database.prepare("SAVEPOINT some");
   const release = database.prepare("RELEASE some");
@@ -50,7 +50,7 @@ export function rowsIn(
 
   function addOne({ fields, line }: CsvRecord, progress: Progress): void {
     progress.line = line;
-    one.run(fields);
+    statement.run(fields);
     progress.line = undefined;
   }
 

@@ -129,8 +129,8 @@ function arranged(
           ? "the first for ?1 or $1, and so on"
           : `for ${named.join(", ")}: in this order, or as one object of names and values`;
     const counted = `${wanted} ${wanted === 1 ? "value" : "values"}`;
-    const given = `${values.length} ${values.length === 1 ? "was" : "were"}`;
-    throw new ToolError("invalid", `The statement takes ${counted}, but ${given} given.`, {
+    const count = `${values.length} ${values.length === 1 ? "was" : "were"}`;
+    throw new ToolError("invalid", `The statement takes ${counted}, but ${count} given.`, {
       hint: `Pass ${how}.`,
     });
   }

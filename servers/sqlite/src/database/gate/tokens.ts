@@ -26,8 +26,8 @@ export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
   let depth = 0;
   TOKEN.lastIndex = 0;
-  for (let found = TOKEN.exec(sql); found !== null; found = TOKEN.exec(sql)) {
-    const [text, word, name, literal, number, other] = found;
+  for (let match = TOKEN.exec(sql); match !== null; match = TOKEN.exec(sql)) {
+    const [text, word, name, literal, number, other] = match;
     if (other === ")") depth -= 1;
     // Each group is undefined or has at least one character.
     const kind =
@@ -36,7 +36,7 @@ export function tokenize(sql: string): Token[] {
       (literal && "text") ??
       (number && "number") ??
       (other && "other");
-    if (kind) tokens.push({ kind, text, depth, at: found.index });
+    if (kind) tokens.push({ kind, text, depth, at: match.index });
     if (other === "(") depth += 1;
   }
   return tokens;

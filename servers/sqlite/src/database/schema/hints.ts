@@ -25,8 +25,8 @@ export async function explainedIn(
   const error = located(failure, sql);
   if (!(error instanceof ToolError)) return error;
   if (error.kind !== "not_found") return error;
-  const found = /no such (table|column): (?:\S*\.)?(.+?)\.?(?: \(position|$)/.exec(error.message);
-  const [, kind, name = ""] = found ?? [];
+  const match = /no such (table|column): (?:\S*\.)?(.+?)\.?(?: \(position|$)/.exec(error.message);
+  const [, kind, name = ""] = match ?? [];
   if (kind !== "table" && kind !== "column") return error;
   const values = kind === "column" ? [JSON.stringify(tablesIn(sql))] : [];
   const [rows = []] = await look(source, [[NAMES[kind], ...values]], {

@@ -1,4 +1,4 @@
-export default String.raw`-- The lints of pg_health, after the parts that they share. Each begins with its check, problem and number in splinter, and
+-- The lints of pg_health, after the parts that they share. Each begins with its check, problem and number in splinter, and
 -- finds its objects in one column "object". The API roles are those under which PostgREST and Supabase serve requests.
 WITH role AS (SELECT oid, rolname FROM pg_catalog.pg_roles WHERE rolname IN ('anon', 'authenticated')),
 space AS (
@@ -191,4 +191,3 @@ FROM pg_catalog.pg_constraint f JOIN own c ON c.oid = f.conrelid
 WHERE f.contype = 'f' AND f.conparentid = 0
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = f.conrelid
     AND i.indpred IS NULL AND (i.indkey::int2[])[0:pg_catalog.cardinality(f.conkey) - 1] @> f.conkey)
-`;

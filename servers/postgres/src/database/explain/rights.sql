@@ -1,5 +1,5 @@
-/** What each check could not look at with this role, as check and text; the first row says which role that is. */
-export default `WITH me AS (
+-- What each check could not look at with this role, as check and text; the first row says which role that is.
+WITH me AS (
   SELECT r.rolsuper AS super, pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') AS stats,
     pg_catalog.pg_has_role('pg_read_all_settings', 'USAGE') AS settings, pg_catalog.pg_is_in_recovery() AS standby
   FROM pg_catalog.pg_roles r WHERE r.rolname = current_user
@@ -34,4 +34,3 @@ UNION ALL SELECT 'security', 'storage.buckets, which this role may not read enti
   JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'storage' AND c.relname = 'buckets'
   AND NOT (pg_catalog.has_schema_privilege(n.oid, 'USAGE') AND pg_catalog.has_table_privilege(c.oid, 'SELECT') AND NOT pg_catalog.row_security_active(c.oid))
 ORDER BY 1, 2;
-`;

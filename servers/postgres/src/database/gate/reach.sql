@@ -1,9 +1,7 @@
-/**
- * What the objects of these kinds ($1) and names ($2) execute: "reason" if that alone refuses it, "body" with its
- * statements, "texts" with its expressions, and the names of the "functions", "operators" and "types" that it uses. For a change ($3)
- * also triggers, rules, defaults and all policies, here and where foreign keys lead.
- */
-export default `WITH asked AS (SELECT a.kind, a.name::name AS name FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS a (kind, name)),
+-- What the objects of these kinds ($1) and names ($2) execute: "reason" if that alone refuses it, "body" with its
+-- statements, "texts" with its expressions, and the names of the "functions", "operators" and "types" that it uses. For a change ($3)
+-- also triggers, rules, defaults and all policies, here and where foreign keys lead.
+WITH asked AS (SELECT a.kind, a.name::name AS name FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS a (kind, name)),
 relation AS (
   SELECT a.kind, a.name AS asked, c.oid, c.relkind FROM asked a
     JOIN pg_catalog.pg_class c ON a.kind = 'relation' AND c.relname = a.name AND c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'f', 'm')
@@ -117,4 +115,3 @@ SELECT a.kind, a.name::text, 'cast or operator class of a type of PostgreSQL', N
       WHERE s.oid >= 16384 AND s.amproclefttype < 16384 AND s.amprocrighttype < 16384
     UNION SELECT f.proname::text FROM pg_catalog.pg_event_trigger e JOIN pg_catalog.pg_proc f ON f.oid = e.evtfoid WHERE $3 AND e.evtenabled <> 'D'), NULL, NULL
 FROM asked a WHERE a.kind = 'always'
-`;

@@ -1,5 +1,6 @@
-/** The queries of pg_health that are not lints. Each begins with its check. */
-export default `-- connections: Connections in use, and those idle in a transaction for over 5 minutes.
+-- The queries of pg_health that are not lints. Each begins with its check.
+
+-- connections: Connections in use, and those idle in a transaction for over 5 minutes.
 SELECT pg_catalog.count(*)::int AS used, pg_catalog.current_setting('max_connections')::int AS max,
   pg_catalog.count(*) FILTER (WHERE state LIKE 'idle in transaction%' AND pg_catalog.now() - state_change > interval '5 minutes')::int AS stuck
   FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend'
@@ -64,4 +65,3 @@ SELECT application_name AS standby, state, pg_catalog.pg_wal_lsn_diff(sent_lsn, 
 -- settings: Settings that risk data, and those that wait for a restart.
 SELECT name, setting FROM pg_catalog.pg_settings
   WHERE (name IN ('fsync', 'full_page_writes', 'autovacuum', 'track_counts') AND setting = 'off') OR pending_restart ORDER BY name
-`;
