@@ -75,7 +75,8 @@ export async function run<Context, Table extends OptionTable>(
       );
     } catch (error) {
       // Not for a Unix socket, nor a certificate that cannot be read.
-      const cure = Object(error).port >= 0 ? ADVICE[errorCode(error) ?? ""] : undefined;
+      const { syscall, port } = Object(error);
+      const cure = syscall === "listen" && port !== -1 ? ADVICE[errorCode(error) ?? ""] : "";
       process.stderr.write(`--http: cannot listen: ${reasonOf(error)}. ${cure ?? ""}\n`);
       process.exitCode = 1;
     }
