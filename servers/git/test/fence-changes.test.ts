@@ -26,6 +26,23 @@ function repository(files: Readonly<Record<string, string>> = { "a.txt": "a\n" }
   return root;
 }
 
+describe("a file with more than a million changed lines", () => {
+  const HUGE = "x\n".repeat(1_100_000);
+
+  it("does not keep git_add and git_reset from other files", async () => {
+    const root = repository({ "dump.sql": "x\n", "small.txt": "a\n" });
+    write(root, "dump.sql", HUGE);
+    write(root, "small.txt", "b\n");
+    await call("git_add", root, { files: ["small.txt"] });
+    expect(git(root, "diff", "--cached", "--name-only")).toBe("small.txt\n");
+    git(root, "add", "dump.sql");
+    await call("git_reset", root, { files: ["small.txt"] });
+    expect(git(root, "diff", "--cached", "--name-only")).toBe("dump.sql\n");
+    await call("git_reset", root);
+    expect(git(root, "diff", "--cached", "--name-only")).toBe("");
+  });
+});
+
 describe("git_clean", () => {
   it("says which files it did not delete: those whose names are not UTF-8", async () => {
     const root = repository();
