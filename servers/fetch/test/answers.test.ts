@@ -1,6 +1,5 @@
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { picture } from "./files.ts";
 import { failureOf, fetched, rawSite, run, site, texts, webOf } from "./lab.ts";
 
 /** 50 MB of zeros in 50 kB. */
@@ -80,48 +79,29 @@ describe("a response that violates HTTP", () => {
   });
 });
 
-describe("an encoding", () => {
-  const utf16 = (text: string): Buffer =>
-    Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);
-  const page = (meta: string, text: Buffer): Buffer =>
-    Buffer.concat([
-      Buffer.from(`<html><head>${meta}</head><body><p>`),
-      text,
-      Buffer.from("</p></body></html>"),
-    ]);
-  it.each<[string, string, Buffer, string]>([
-    [
-      "UTF-16 by its mark, whatever the header says",
-      "text/html; charset=gbk",
-      utf16("<p>größer</p>"),
-      "größer",
-    ],
-    [
-      "UTF-7 is none (it hides tags)",
-      "text/html; charset=utf-7",
-      page("", Buffer.from("+ADw-script+AD4-")),
-      "+ADw-script+AD4-",
-    ],
-  ])("%s", async (_what, type, body, expected) => {
-    const lab = await site({ "/": { headers: { "content-type": type }, body } });
-    expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain(expected);
-  });
+it.each<[string, string, Buffer, string]>([
+  [
+    "UTF-16 is known by its mark, whatever the header says",
+    "text/html; charset=gbk",
+    Buffer.from("\ufeff<p>größer</p>", "utf16le"),
+    "größer",
+  ],
+  [
+    "UTF-7 is not decoded (it hides tags)",
+    "text/html; charset=utf-7",
+    Buffer.from("<p>+ADw-script+AD4-</p>"),
+    "+ADw-script+AD4-",
+  ],
+])("%s", async (_what, type, body, expected) => {
+  const lab = await site({ "/": { headers: { "content-type": type }, body } });
+  expect((await fetched(await webOf([lab]), { url: lab.origin })).text).toContain(expected);
 });
 
-describe("a mislabeled body", () => {
-  const elf = Buffer.concat([Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]), Buffer.alloc(200)]);
-  it.each<[string, string, Buffer, string]>([
-    ["PNG called HTML", "text/html", picture, "image/png"],
-    ["ELF called HTML", "text/html", elf, "application/x-elf"],
-    ["PDF called HTML", "text/html", Buffer.from("%PDF-1.4\nbroken"), "application/pdf"],
-  ])("%s is recognized by its bytes", async (_what, type, body, mime) => {
-    const lab = await site({ "/": { headers: { "content-type": type }, body } });
-    const answer = await run(await webOf([lab]), "fetch", { url: lab.origin }).catch(
-      (error: Error) => error.message,
-    );
-    if (mime === "application/pdf") expect(answer).toContain("The PDF could not be read");
-    else expect(JSON.stringify(answer)).toContain(mime);
-  });
+it("a program that is called HTML is recognized by its bytes", async () => {
+  const elf = [0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0];
+  const lab = await site({ "/": Buffer.concat([Buffer.from(elf), Buffer.alloc(200)]) });
+  const answer = await run(await webOf([lab]), "fetch", { url: lab.origin });
+  expect(JSON.stringify(answer)).toContain("application/x-elf");
 });
 
 it("hidden text is not in the response: terminal escapes, bidirectional text, tag characters, controls", async () => {

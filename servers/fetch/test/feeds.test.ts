@@ -6,19 +6,12 @@ const xml = (body: string, type = "application/xml") => ({
   body,
 });
 
-/** The text of a page without its first two lines. */
+/** The line of facts and the text of a page. */
 async function textOf(pages: Parameters<typeof site>[0], args: object = {}) {
   const lab = await site(pages);
-  const web = await webOf([lab]);
-  const { text, foot } = await fetched(web, { url: `${lab.origin}/`, ...args });
-  const [, head = "", ...rest] = text.split("\n");
-  return {
-    head,
-    text: rest.join("\n").replaceAll(lab.origin, "https://site.example").trim(),
-    foot,
-    lab,
-    web,
-  };
+  const { text } = await fetched(await webOf([lab]), { url: `${lab.origin}/`, ...args });
+  const [, head = "", ...rest] = text.replaceAll(lab.origin, "https://site.example").split("\n");
+  return { head, text: rest.join("\n").trim() };
 }
 
 const RSS = `<?xml version="1.0"?><!-- made --><rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>Mill news</title><link>/</link><image><title>Logo</title><link>/logo</link></image>

@@ -5,51 +5,39 @@ import { prose } from "./pages/write.ts";
 const framed = (content: string): string =>
   `<title>Manual</title><nav><a href="/">Home</a></nav><main><h1>Manual</h1><p>INTRO ${prose(4, 9)}</p>${content}</main><footer>FOOTER</footer>`;
 
-/** The structures of documentation generators, each with the part before, the target and the part after it. */
+/** Three parts: the one before the target, the target and the one after it. */
+const three = (target: string, part: (name: string) => string): string =>
+  ["before", target, "after"].map(part).join("");
+
+/** The structures of documentation generators. */
 const PAGES = {
   Sphinx: framed(
-    ["before", "print", "after"]
-      .map(
-        (name) =>
-          `<dl class="py function"><dt class="sig" id="${name}"><span>${name}</span><span>(</span><em>*${name}_objects</em><span>)</span><a class="headerlink" href="#${name}">¶</a></dt><dd><p>About ${name}. ${prose(2, 3)}</p><dl><dt>Note</dt><dd>More on ${name}.</dd></dl></dd></dl>`,
-      )
-      .join(""),
+    three(
+      "print",
+      (name) =>
+        `<dl class="py function"><dt class="sig" id="${name}"><span>${name}</span><span>(</span><em>*${name}_objects</em><span>)</span><a class="headerlink" href="#${name}">¶</a></dt><dd><p>About ${name}. ${prose(2, 3)}</p><dl><dt>Note</dt><dd>More on ${name}.</dd></dl></dd></dl>`,
+    ),
   ),
   rustdoc: framed(
-    `<h2 id="implementations">Implementations</h2><div class="impl-items">${[
-      "before",
+    `<h2 id="implementations">Implementations</h2><div class="impl-items">${three(
       "push",
-      "after",
-    ]
-      .map(
-        (name) =>
-          `<details class="rustdoc-toggle method-toggle" open><summary><section id="method.${name}" class="method has-srclink"><span class="rightside"><span class="since">1.0.0</span> · <a class="srclink" href="../src/vec.rs.html#1">source</a></span><a href="#method.${name}" class="anchor"></a><h4 class="code-header">pub fn <a href="#method.${name}" class="fnname">${name}</a>(&amp;mut self, ${name}_value: T)</h4></section></summary><div class="docblock"><p>About ${name}.</p><h5 id="${name}-panics">Panics</h5><p>More on ${name}.</p></div></details>`,
-      )
-      .join("")}</div>`,
+      (name) =>
+        `<details class="rustdoc-toggle method-toggle" open><summary><section id="method.${name}" class="method has-srclink"><span class="rightside"><span class="since">1.0.0</span> · <a class="srclink" href="../src/vec.rs.html#1">source</a></span><a href="#method.${name}" class="anchor"></a><h4 class="code-header">pub fn <a href="#method.${name}" class="fnname">${name}</a>(&amp;mut self, ${name}_value: T)</h4></section></summary><div class="docblock"><p>About ${name}.</p><h5 id="${name}-panics">Panics</h5><p>More on ${name}.</p></div></details>`,
+    )}</div>`,
   ),
   javadoc: framed(
-    `<section class="method-details"><h2>Method Details</h2><ul class="member-list">${[
-      "before",
+    `<section class="method-details"><h2>Method Details</h2><ul class="member-list">${three(
       "put",
-      "after",
-    ]
-      .map(
-        (name) =>
-          `<li><section class="detail" id="${name}(K,V)"><h3 id="${name}(java.lang.Object,java.lang.Object)">${name}</h3><div class="member-signature">public&nbsp;V&nbsp;${name}<wbr>(K&nbsp;${name}_key, V&nbsp;value)</div><div class="block">About ${name}. ${prose(1, 4)}</div><dl class="notes"><dt>Returns:</dt><dd>More on ${name}.</dd></dl></section></li>`,
-      )
-      .join("")}</ul></section>`,
+      (name) =>
+        `<li><section class="detail" id="${name}(K,V)"><h3 id="${name}(java.lang.Object,java.lang.Object)">${name}</h3><div class="member-signature">public&nbsp;V&nbsp;${name}<wbr>(K&nbsp;${name}_key, V&nbsp;value)</div><div class="block">About ${name}. ${prose(1, 4)}</div><dl class="notes"><dt>Returns:</dt><dd>More on ${name}.</dd></dl></section></li>`,
+    )}</ul></section>`,
   ),
   tables: framed(
-    `<table><thead><tr><th>Name</th><th>Meaning</th><th>Default</th></tr></thead>${[
-      "before",
+    `<table><thead><tr><th>Name</th><th>Meaning</th><th>Default</th></tr></thead>${three(
       "size",
-      "after",
-    ]
-      .map(
-        (name) =>
-          `<tr><td><code id="opt-${name}">${name}_opt</code></td><td>About ${name}.</td><td>More on ${name}.</td></tr>`,
-      )
-      .join("")}</table>`,
+      (name) =>
+        `<tr><td><code id="opt-${name}">${name}_opt</code></td><td>About ${name}.</td><td>More on ${name}.</td></tr>`,
+    )}</table>`,
   ),
 };
 

@@ -1,7 +1,27 @@
 import { describe, expect, it } from "vitest";
 import { convertHtml } from "../src/page/convert/html.ts";
 import { fetched, readMarkdown, site, webOf } from "./lab.ts";
-import { prose } from "./pages/write.ts";
+import { FRAME_WORDS, framed, prose } from "./pages/write.ts";
+
+it("an article is read with all its content, in order, and without what is around it", async () => {
+  const content = `<main><article><h1>The old mill</h1><p class="byline">By Ada Writer</p><p>FIRST ${prose(5, 2)}</p>
+<figure><img src="/mill.jpg" alt="The mill at dawn"><figcaption>CAPTION</figcaption></figure>
+<h2>Its wheel</h2><p>SECOND ${prose(6, 3)} See <a href="/wheel">the wheel</a>.</p><blockquote><p>QUOTED ${prose(1, 4)}</p></blockquote>
+<pre><code class="language-ts">turn({ speed: 3 }); // &lt; 10</code></pre>
+<table><thead><tr><th>Name</th><th>Type</th></tr></thead><tbody><tr><td><code>speed</code></td><td>"a" | 3</td></tr></tbody></table>
+<p>LAST ${prose(4, 5)}</p></article></main>`;
+  const head = '<meta name="author" content="Ada Writer">';
+  const text = await readMarkdown(framed("The old mill", content, { head }));
+  const parts =
+    '["The old mill" | text/html | ,FIRST,![The mill at dawn](,CAPTION,## Its wheel,SECOND,[the wheel](,> QUOTED,```ts\nturn({ speed: 3 }); // < 10\n```,| `speed` | "a" \\| 3 |,LAST';
+  let at = 0;
+  for (const part of parts.split(",")) {
+    const found = text.indexOf(part, at);
+    expect(found, `${part} after character ${at} of:\n${text}`).toBeGreaterThanOrEqual(0);
+    at = found;
+  }
+  for (const word of [...FRAME_WORDS, "RELATED-ONE"]) expect(text).not.toContain(word);
+});
 
 describe("text that CSS hides", () => {
   const FRAMED = `<p>SHOWN ${prose(3, 5)}</p>`;

@@ -230,18 +230,10 @@ describe("paths in arguments stay below the allowed directories", () => {
     const [path, text] = await calls(
       ["--file", file],
       ["export_graph", { path: "x.jsonl" }],
-      [
-        "import_graph",
-        { text: '{"type":"entity","name":"A","entityType":"t","observations":[]}\nbad' },
-      ],
+      ["import_graph", { text: "bad" }],
     );
-    expect(path?.isError).toBe(true);
-    expect(path?.text).toMatch(/--root|director/);
-    expect(JSON.parse(text?.text ?? "")).toMatchObject({
-      entities: 1,
-      rejected: 1,
-      rejects: [{ line: 2, text: "bad" }],
-    });
+    expect(path).toMatchObject({ isError: true, text: expect.stringMatching(/--root|director/) });
+    expect(JSON.parse(text?.text ?? "")).toMatchObject({ rejects: [{ line: 1, text: "bad" }] });
   });
 });
 

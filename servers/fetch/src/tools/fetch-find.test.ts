@@ -53,9 +53,6 @@ it("pages through many matches without gap or repeat, in the same download", asy
     lab.pages["/"] = "<p>changed</p>";
   } while (cursor !== undefined);
   expect(seen).toEqual(Array.from({ length: 25 }, (_, index) => `needle ${index}`));
-  expect(
-    await failureOf(run(web, "fetch_find", { url: lab.origin, query: "hay", cursor: "damaged" })),
-  ).toMatchObject({
-    kind: "invalid",
-  });
+  const damaged = { url: lab.origin, query: "hay", cursor: "damaged" };
+  expect(await failureOf(run(web, "fetch_find", damaged))).toMatchObject({ kind: "invalid" });
 });

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { picture, twoPagePdf } from "../../test/files.ts";
-import { failureOf, fetched, run, site, texts, webOf } from "../../test/lab.ts";
+import { type Answer, failureOf, fetched, run, site, texts, webOf } from "../../test/lab.ts";
 
 const PAGE = `<html lang="en"><head><title>Bread</title><meta name="date" content="2026-05-01"></head><body>
 <h1>Bread</h1><p>Flour and <a href="/water?b=1">water</a>.</p><h2>Dough</h2><p id="d">Mix it &amp; wait.</p><h2>Oven</h2><p>Bake.</p></body></html>`;
@@ -118,32 +118,29 @@ it("shows images, describes other files, and reads PDFs", async () => {
   });
 });
 
-it("reports a failing site's message, and when to retry", async () => {
-  const lab = await site({
-    "/gone": { status: 410, body: "<h1>Gone</h1><p>It was here until 2020.</p>" },
-    "/busy": { status: 429, headers: { "retry-after": "120" } },
-    "/down": { status: 503, body: "<p>Back soon.</p>" },
-    "/login": { status: 401 },
-  });
-  const web = await webOf([lab]);
-  const failure = (path: string) => failureOf(run(web, "fetch", { url: lab.origin + path }));
-  expect(await failure("/none")).toMatchObject({
-    kind: "not_found",
-    message: expect.stringContaining("status 404"),
-  });
-  expect(await failure("/gone")).toMatchObject({
-    kind: "not_found",
-    message: expect.stringContaining('Message: "# Gone It was here until 2020."'),
-  });
-  expect(await failure("/busy")).toMatchObject({
-    kind: "unavailable",
-    hint: "Try again after 120 s.",
-  });
-  expect(await failure("/down")).toMatchObject({ kind: "unavailable", hint: "Try again later." });
-  expect(await failure("/login")).toMatchObject({
-    kind: "denied",
-    message: expect.stringContaining("login required"),
-  });
+it.each<[Answer | undefined, object]>([
+  [undefined, { kind: "not_found", message: expect.stringContaining("status 404") }],
+  [
+    { status: 410, body: "<h1>Gone</h1><p>It was here until 2020.</p>" },
+    {
+      kind: "not_found",
+      message: expect.stringContaining('Message: "# Gone It was here until 2020."'),
+    },
+  ],
+  [
+    { status: 429, headers: { "retry-after": "120" } },
+    { kind: "unavailable", hint: "Try again after 120 s." },
+  ],
+  [
+    { status: 503, body: "<p>Back soon.</p>" },
+    { kind: "unavailable", hint: "Try again later." },
+  ],
+  [{ status: 401 }, { kind: "denied", message: expect.stringContaining("login required") }],
+])("reports a failing site's message, and when to retry: %o", async (answer, expected) => {
+  const lab = await site(answer === undefined ? {} : { "/": answer });
+  expect(await failureOf(run(await webOf([lab]), "fetch", { url: lab.origin }))).toMatchObject(
+    expected,
+  );
 });
 
 it("explains how to see a page that needs JavaScript", async () => {

@@ -1,14 +1,3 @@
-/** A realistic page, with texts that must and must not be in the result. */
-export interface RealisticPage {
-  readonly name: string;
-  readonly html: string;
-  /** Texts that the Markdown must contain, in this order. */
-  readonly keeps: readonly string[];
-  /** Texts that must not be in it. */
-  readonly drops: readonly string[];
-  readonly title: string;
-}
-
 const WORDS =
   "the river bends here and the old mill stands on its bank, grey and quiet, while people of the village pass over the bridge with their carts".split(
     " ",

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import { resource } from "../context.ts";
 import { textTypeOf } from "../files/read/file-kinds.ts";
 import { completePath, readTail, readWhole, resourceQuery } from "../files/read/resource.ts";
@@ -30,7 +30,7 @@ export default resource({
       const query = resourceQuery(path, size);
       if (query === undefined) return [];
       const lastModified = new Date(time).toISOString();
-      const facts = `${sized(size)}, modified ${lastModified}`;
+      const facts = `${sizeOf(size)}, modified ${lastModified}`;
       return {
         uri: pathToFileURL(path).href + query,
         name: basename(path),

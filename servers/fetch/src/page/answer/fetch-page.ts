@@ -90,8 +90,8 @@ export type SeveralPages = CallBudget & {
 };
 
 /**
- * Does something with each page, at most two at a time per host, in the order of the URLs; its ToolError becomes a failure of
- * that page.
+ * Runs some work for each page, at most two at a time per host, and returns the results in the order of the URLs. A ToolError
+ * becomes that page's failure.
  *
  * @throws ToolError `unavailable` if all of them failed; the signal's reason.
  */

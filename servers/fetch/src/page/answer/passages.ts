@@ -19,10 +19,10 @@ export interface Passage {
   readonly headings: readonly string[];
 }
 
-/** A passage has about as many characters: enough for an answer with its context, and few enough for several. */
+/** About how long a passage is: enough for an answer with its context, and short enough for several. */
 const PASSAGE_CHARS = 700;
 const MAX_PASSAGE_CHARS = 1_050;
-/** Characters of all texts; the rest of longer ones is not searched. */
+/** How many characters of all texts are searched. */
 const MAX_CHARS = 3_000_000;
 /** Parameters of BM25 with their usual values (Robertson and Zaragoza, 2009). */
 const K1 = 1.2;
@@ -31,7 +31,7 @@ const B = 0.75;
 const HEADING_WEIGHT = 1.5;
 /** Passages with a smaller share of the best one's score do not answer the question. */
 const MIN_SHARE = 0.25;
-/** Characters of the line above a passage, besides its URL and headings. */
+/** Characters of the line above a passage, in addition to its URL and headings. */
 const LINE_CHARS = 30;
 const COMMON_WORDS = new Set(
   (

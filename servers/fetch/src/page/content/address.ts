@@ -8,7 +8,7 @@ export function webAddress(href: string | null | undefined, base: string): strin
 }
 
 /** A fragment without its percent-encoding. */
-export function decoded(fragment: string): string {
+export function decode(fragment: string): string {
   try {
     return decodeURIComponent(fragment);
   } catch {

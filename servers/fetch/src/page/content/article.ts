@@ -28,7 +28,7 @@ interface Article {
   readonly published: string | undefined;
 }
 
-/** The name of the attribute that has an element's number in its name: Readability merges attributes, not names. */
+/** An attribute's name ends with its element's number: Readability may merge two elements, and keeps both names. */
 const NUMBER = "data-refmcp-";
 /** A page with more elements is a list or a reference, whose judgement would take seconds. */
 const MAX_ELEMENTS = 50_000;
@@ -42,7 +42,7 @@ const WHOLE = `${HEADINGS}, pre, math`;
 /** The article of a page, or undefined if Readability finds none. */
 export function articleIn({ document, boxes, notes }: ReadPage): Article | undefined {
   const elements = [...document.body.querySelectorAll("*")];
-  const copy = elements.length > MAX_ELEMENTS ? undefined : judged(document);
+  const copy = elements.length > MAX_ELEMENTS ? undefined : judge(document);
   if (!copy?.content) return undefined;
   const { content, byline, publishedTime } = copy;
   const parts = new Set<PageElement>();
@@ -65,7 +65,7 @@ export function articleIn({ document, boxes, notes }: ReadPage): Article | undef
 }
 
 /** Readability's result for a copy of a page with numbered elements. */
-function judged(document: PageDocument) {
+function judge(document: PageDocument) {
   const copy = document.cloneNode(true) as PageDocument;
   for (const [index, element] of copy.body.querySelectorAll("*").entries())
     element.setAttribute(`${NUMBER}${index}`, "");

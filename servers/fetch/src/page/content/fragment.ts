@@ -1,5 +1,5 @@
 /** The part of a page that the fragment of a URL names: a section, a term with its description, a row, an element. */
-import { decoded } from "./address.ts";
+import { decode } from "./address.ts";
 import {
   HEADINGS,
   isElement,
@@ -22,7 +22,7 @@ const MAX_LABEL = 80;
  * a README, but not the links to them.
  */
 export function fragmentTarget(document: PageDocument, fragment: string): PageElement | undefined {
-  const names = [fragment, decoded(fragment)].flatMap((name) => [name, `user-content-${name}`]);
+  const names = [fragment, decode(fragment)].flatMap((name) => [name, `user-content-${name}`]);
   for (const name of names) {
     const named =
       document.getElementById(name) ??

@@ -1,6 +1,6 @@
 /**
- * What a page hides from its readers is left out: text for machines only is where instructions to a model are hidden. Found are
- * attributes, `style` attributes and plain rules of the page's own style sheets; README.md says what is not.
+ * What a page hides from its readers is left out: text for machines only is where instructions to a model are hidden. It is
+ * recognized by attributes, styles and plain rules of the page's own style sheets; README.md lists what is not.
  */
 import { parseHTML } from "linkedom";
 import { type PageDocument, type PageElement, textOf } from "./document.ts";

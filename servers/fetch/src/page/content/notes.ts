@@ -1,8 +1,8 @@
 /**
  * Footnotes: which marks in the text belong to which note. `write/` makes each mark a `[^1]`, and puts the note at the end of
- * what is read of the page, whatever is left of the place where the page has it.
+ * what is read of the page, even if the place where the page has it is left out.
  */
-import { decoded } from "./address.ts";
+import { decode } from "./address.ts";
 import { type PageDocument, type PageElement, textOf } from "./document.ts";
 
 /** A mark that points to a note: a number, a letter or a sign, perhaps in brackets. */
@@ -108,7 +108,7 @@ export class Notes {
       ]),
     );
     const id = (link.getAttribute("href") ?? "").replace(/^[^#]*#/, "");
-    return id === "" ? undefined : (this.#byId.get(id) ?? this.#byId.get(decoded(id)));
+    return id === "" ? undefined : (this.#byId.get(id) ?? this.#byId.get(decode(id)));
   }
 }
 

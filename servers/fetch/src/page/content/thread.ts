@@ -40,7 +40,7 @@ const SHARE = 0.1;
  */
 export function threadIn(document: PageDocument): PageElement | undefined {
   const isDiscussion = document.querySelector(DISCUSSION) !== null;
-  // Most pages have none, which one search for all of them finds out.
+  // Most pages have none, and one search for all selectors shows that.
   const isKnown = document.body.querySelector(POSTS.join(", ")) !== null;
   const marked = isDiscussion ? postsIn(document, MARKED) : [];
   const lists = isKnown ? POSTS.map((selector) => postsIn(document, selector)) : [];

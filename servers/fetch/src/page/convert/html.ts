@@ -1,10 +1,10 @@
 /**
- * From HTML to text: parses a page once, decides which part of it answers the request, and has that written. Runs in another
+ * From HTML to text: parses a page once, decides which part of it answers the request, and writes that part. Runs in another
  * process (`convert.worker.ts`), because a page decides how long it takes.
  */
 import { isProbablyReaderable } from "@mozilla/readability";
 import { oneLine } from "@refmcp/boundary/answer";
-import { decoded, webAddress } from "../content/address.ts";
+import { decode, webAddress } from "../content/address.ts";
 import { articleIn } from "../content/article.ts";
 import {
   outermost,
@@ -37,7 +37,7 @@ export interface ConversionRequest {
   readonly includeLinks: boolean;
 }
 
-/** What was read of a page. */
+/** The text of a page, how it was found, and what the page says about itself. */
 export interface Conversion extends Metadata {
   readonly text: string;
   /** How the content was found. */
@@ -74,7 +74,7 @@ export function convertHtml(request: ConversionRequest): Conversion {
     return { ...contentOf(document, { html, isArticle }, options), ...facts };
   const { text, heading } = partAt(target, document, options);
   if (text === "") return convertHtml({ ...request, fragment: undefined });
-  const section = heading ?? `#${decoded(fragment ?? "")}`;
+  const section = heading ?? `#${decode(fragment ?? "")}`;
   return { ...facts, text, section, extractor: "part of the page", needsJavascript: false };
 }
 
@@ -124,7 +124,7 @@ function contentOf(
   if (navigation.length > 0 && rest < Math.min(MIN_CONTENT, all / 4))
     return { ...about, text: whole(), extractor: "whole page" };
   for (const element of navigation) element.remove();
-  const article = isGenerated ? undefined : chosenArticle(page, isArticle);
+  const article = isGenerated ? undefined : chooseArticle(page, isArticle);
   const most = article === undefined ? Number.POSITIVE_INFINITY : article.chars * MAX_NOISE;
   for (const element of boilerplateIn(page)) if (textOf(element).length < most) element.remove();
   if (article !== undefined) {
@@ -155,7 +155,7 @@ const MUCH_CODE = 3;
 const POSTS = "[itemtype$=Article], [itemtype$=BlogPosting], [itemtype$=Question], .hentry";
 
 /** The article of a page without its navigation, if the page is one and it is most of what the page has. */
-function chosenArticle(page: ReadPage, isDeclared: boolean) {
+function chooseArticle(page: ReadPage, isDeclared: boolean) {
   const { document } = page;
   const content = mainOf(document);
   const whole = textOf(content).length;

@@ -11,7 +11,7 @@ const NUMBER =
 
 /**
  * The next page on the same origin: by `rel=next`, by a link that says so, or by the number after that of this page. A numbered
- * page is preferred, since blogs call the next article so too.
+ * page is preferred, because blogs also call their next article that.
  */
 export function nextPageIn(document: PageDocument, base: string): string | undefined {
   if (!URL.canParse(base)) return undefined;

@@ -80,7 +80,7 @@ export class Web {
     if (id !== undefined) return this.snapshot(id);
     const url = withoutFragment(address);
     const key = `${requester} ${url}`;
-    // Who asks for the same page at the same time waits for that download.
+    // Concurrent requests for the same page wait for one download.
     const load = async () =>
       this.snapshots.latest(key, maxAgeMs) ??
       this.snapshots.keep(key, await this.#download(url, requester, signal));

@@ -35,7 +35,7 @@ export async function encodingOf(
     if (decoder !== undefined) return { charset: decoder.encoding, isGuess: false };
   }
   if (isUtf8(bytes)) return { charset: "utf-8", isGuess: false };
-  return { charset: await guessed(bytes), isGuess: true };
+  return { charset: await guessCharset(bytes), isGuess: true };
 }
 
 /** The text of bytes in an encoding of `encodingOf`. */
@@ -51,7 +51,7 @@ const GUESS_CHARS = 30_000;
 const MIN_BYTES = 8;
 const MIN_CONFIDENCE = 15;
 
-async function guessed(bytes: Uint8Array): Promise<string> {
+async function guessCharset(bytes: Uint8Array): Promise<string> {
   // Only the text between tags and on lines that are not ASCII: markup and scripts look English.
   const text = Buffer.from(bytes.subarray(0, GUESS_BYTES))
     .toString("latin1")

@@ -12,7 +12,7 @@ const WATCH_MS = 50;
 const BASE_MB = 256;
 
 /** Converts a page or document. Each library is loaded on first use, since documents are rare. */
-async function done(work: Work): Promise<Done> {
+async function convert(work: Work): Promise<Done> {
   if ("html" in work) return (await import("../convert/html.ts")).convertHtml(work.html);
   if ("list" in work) return (await import("../convert/feed.ts")).listOf(work.list);
   if ("pdf" in work) {
@@ -50,7 +50,7 @@ function watch(maxMb: number): void {
 if (isMainThread) watch(Number(process.argv[2]));
 parentPort?.on("message", async (work: Work) => {
   try {
-    parentPort?.postMessage({ done: await done(work) });
+    parentPort?.postMessage({ done: await convert(work) });
   } catch (error) {
     parentPort?.postMessage({ failed: error instanceof Error ? error.message : String(error) });
   }

@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { constants, deflateRawSync, deflateSync } from "node:zlib";
 import { workerFile } from "@refmcp/core/worker-file";
 import { expect, it, onTestFinished } from "vitest";
 import { pdfOf, twoPagePdf } from "../../../test/files.ts";
 import { prose } from "../../../test/pages/write.ts";
-import { Converter, DOCUMENTS, type Done, type Work } from "./converter.ts";
+import { DOCUMENTS, type Done, type Work } from "./converter.ts";
 import { WorkerPool } from "./workers.ts";
 
 const HALF_FORMULAS = [
@@ -85,54 +84,3 @@ it("a PDF that decodes to gigabytes is given up, outside this process, and the n
   const { text } = await documents.run({ pdf: twoPagePdf }, signal);
   expect(text).toContain("The second page");
 });
-
-/** The limit of a document's process, which is checked every 50 ms, and two pages. */
-const MAX_GROWTH_MB = 1_200;
-
-/** The resident memory of this process and its children, in MB (Linux only). */
-function residentMb(): number {
-  const sizeOf = (pid: string): number => {
-    try {
-      return (
-        Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024
-      );
-    } catch {
-      return 0;
-    }
-  };
-  const children = readFileSync("/proc/thread-self/children", "utf8").split(" ").filter(Boolean);
-  return [String(process.pid), ...children].reduce((sum, pid) => sum + sizeOf(pid), 0);
-}
-
-it.runIf(process.platform === "linux")(
-  "three hostile documents at once take bounded memory, and a small page does not wait for them",
-  async () => {
-    const converter = new Converter();
-    onTestFinished(() => converter.close());
-    const { signal } = new AbortController();
-    const page = (html: string) =>
-      converter.html({ html, url: "https://mill.example/", includeLinks: true }, signal);
-    // Loads the code.
-    await page(BEGIN);
-    const before = residentMb();
-    let peak = before;
-    const timer = setInterval(() => {
-      peak = Math.max(peak, residentMb());
-    }, 20);
-    onTestFinished(() => clearInterval(timer));
-    const ended: string[] = [];
-    const mark = (what: string) => () => ended.push(what);
-    const row = "<tr><td>one<td>two<td>three</tr>";
-    const hostile = [
-      converter.document({ pdf: hostilePdf() }, signal).catch(mark("PDF")),
-      page(`<table>${row.repeat(300_000)}</table>`).then(mark("tables")),
-      page(`<p>x</p>${"<".repeat(3_000_000)}`).then(mark("signs")),
-    ];
-    const small = page(BEGIN).then(mark("small"));
-    await Promise.all([...hostile, small]);
-    expect(ended.toSorted()).toEqual(["PDF", "signs", "small", "tables"]);
-    expect(ended.indexOf("small")).toBeLessThan(ended.indexOf("PDF"));
-    expect(ended.indexOf("small")).toBeLessThan(ended.indexOf("tables"));
-    expect(peak - before).toBeLessThan(MAX_GROWTH_MB);
-  },
-);

@@ -44,11 +44,11 @@ export function sectionOf(
   matches: (title: string) => boolean,
 ): { title: string; text: string; others: string[] } | undefined {
   const headings = outlineOf(markdown);
-  const [found, ...others] = headings.filter(({ title }) => matches(title));
-  if (found === undefined) return undefined;
-  const next = headings.find(({ index, level }) => index > found.index && level <= found.level);
-  const text = markdown.slice(found.index, next?.index).trim();
-  return { title: found.title, text, others: others.map(({ title }) => title) };
+  const [first, ...others] = headings.filter(({ title }) => matches(title));
+  if (first === undefined) return undefined;
+  const next = headings.find(({ index, level }) => index > first.index && level <= first.level);
+  const text = markdown.slice(first.index, next?.index).trim();
+  return { title: first.title, text, others: others.map(({ title }) => title) };
 }
 
 const MAX_TITLES = 20;

@@ -1,4 +1,4 @@
-/** One download: its bytes, what kind of file they are, and the texts that were read of it. */
+/** One download: its bytes, what kind of file they are, and the texts that were read from it. */
 import { createHash } from "node:crypto";
 import { cleanText } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";

@@ -1,8 +1,7 @@
 /** How a download is read: as Markdown or as its source; all of it, or the part that a heading, a selector or the URL's fragment names. */
-
 import { cleanText, ToolError } from "@refmcp/boundary/answer";
 import type { HttpAnswer } from "@refmcp/boundary/http-client";
-import { decoded } from "../content/address.ts";
+import { decode } from "../content/address.ts";
 import type { Metadata } from "../convert/metadata.ts";
 import type { Converter } from "./converter.ts";
 import { type Body, isList } from "./media-type.ts";
@@ -38,7 +37,7 @@ export interface Page extends Metadata {
   readonly notes?: readonly string[] | undefined;
 }
 
-/** What is read. */
+/** The part of a snapshot that is needed to read it. */
 interface Download {
   readonly answer: HttpAnswer;
   readonly body: Body;
@@ -47,7 +46,7 @@ interface Download {
   source(): string;
 }
 
-/** The texts that were read before, and what reads others. */
+/** The views that were read before, and what reads others. */
 interface Reader {
   readonly pages: Map<string, Page>;
   readonly converter: Converter;
@@ -80,12 +79,12 @@ export async function readView(download: Download, view: View, reader: Reader): 
     const { text, notes } = namedSection(page.text, section);
     return { ...page, text, notes: [...unused, ...notes] };
   }
-  const slug = slugOf(decoded(fragment ?? ""));
+  const slug = slugOf(decode(fragment ?? ""));
   if (page.section !== undefined || slug === "" || slug === "top")
     return { ...page, notes: unused };
   const part = isHtml ? undefined : sectionOf(page.text, (title) => slugOf(title) === slug);
   if (part !== undefined) return { ...page, text: part.text, section: part.title };
-  const missing = JSON.stringify(decoded(fragment ?? ""));
+  const missing = JSON.stringify(decode(fragment ?? ""));
   return { ...page, notes: [`nothing readable has the id ${missing}, so this is the whole page`] };
 }
 

@@ -44,7 +44,7 @@ export class WorkerPool<Work extends object, Done> {
   async #convert<Result extends Done>(work: Work, signal: AbortSignal): Promise<Result> {
     const { maxMs, isKept } = this.#limits;
     const late = () => new ConversionError(`converting it took more than ${maxMs / 1000} s`);
-    const worker = this.#idle.pop() ?? this.#started();
+    const worker = this.#idle.pop() ?? this.#start();
     const deadline = startDeadline(maxMs, signal, late);
     let isReusable = false;
     hold(worker, true);
@@ -75,7 +75,7 @@ export class WorkerPool<Work extends object, Done> {
     throw new ConversionError(`it needed more than ${this.#limits.maxMb} MB`);
   }
 
-  #started(): ChildProcess {
+  #start(): ChildProcess {
     const worker = fork(workerFile("convert", import.meta.url), [String(this.#limits.maxMb)], {
       serialization: "advanced",
       execArgv: [],

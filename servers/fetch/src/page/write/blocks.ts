@@ -47,7 +47,7 @@ export function blocksOf(nodes: Iterable<PageNode>, writing: Writing): Block[] {
   return blocks;
 }
 
-export const joined = (blocks: readonly Block[]): string =>
+export const joinBlocks = (blocks: readonly Block[]): string =>
   blocks.map(({ text }) => text).join("\n\n");
 
 const isBlock = (element: PageElement, { holders, boxes }: Writing): boolean =>
@@ -69,7 +69,7 @@ function blockOf(element: PageElement, writing: Writing): Block[] {
     return quote([head, ...blocksOf(box.content.childNodes, deeper(writing))], writing);
   }
   const code = codeIn(element);
-  if (code !== undefined) return fenced(code.text, code.language);
+  if (code !== undefined) return codeBlock(code.text, code.language);
   const table = tableIn(element);
   if (table !== undefined) return tableBlocks(table, writing);
   if (isHeading(element)) return heading(element, writing);
@@ -99,19 +99,19 @@ function blockOf(element: PageElement, writing: Writing): Block[] {
 const deeper = (writing: Writing): Writing => ({ ...writing, depth: writing.depth + 1 });
 
 /** Lines with a mark before the first one, and another before the others. */
-function prefixed(text: string, first: string, others: string): string {
+function prefixLines(text: string, first: string, others: string): string {
   return (
     first + text.replace(/\n(?=(\n)?)/g, (_, isEmpty) => `\n${isEmpty ? others.trimEnd() : others}`)
   );
 }
 
 function quote(blocks: readonly Block[], { depth }: Writing): Block[] {
-  const text = joined(blocks);
+  const text = joinBlocks(blocks);
   if (text === "") return [];
-  return [{ text: depth >= MAX_DEPTH ? text : prefixed(text, "> ", "> ") }];
+  return [{ text: depth >= MAX_DEPTH ? text : prefixLines(text, "> ", "> ") }];
 }
 
-function fenced(code: string, language = ""): Block[] {
+function codeBlock(code: string, language = ""): Block[] {
   if (code === "") return [];
   const fence = fenceFor(code, 3);
   return [{ text: `${fence}${language}\n${code}\n${fence}` }];
@@ -159,7 +159,7 @@ function list(element: PageElement, writing: Writing): Block[] {
     if (isElement(node)) number = Number(node.getAttribute("value")) || number;
     const mark = isNumbered ? `${number}. ` : "- ";
     const indent = writing.depth >= MAX_DEPTH ? "" : " ".repeat(mark.length);
-    items.push(prefixed(text.join(""), mark, indent));
+    items.push(prefixLines(text.join(""), mark, indent));
     number += 1;
   }
   endList();

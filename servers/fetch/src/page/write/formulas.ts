@@ -31,7 +31,7 @@ export function markFormulas(document: PageDocument, html: string): void {
 function markElement(element: PageElement, document: PageDocument): void {
   const isMathml = /^(?:m:)?math$/.test(element.localName);
   const source = sourceOf(element);
-  const tex = undelimited(source ?? "");
+  const tex = withoutDelimiters(source ?? "");
   // What MathJax 2 drew or previews, next to its script.
   if (source === undefined && /MathJax|mjx/.test(element.className) && isNextToScript(element))
     element.remove();
@@ -91,7 +91,7 @@ const isNextToScript = (element: PageElement): boolean =>
   element.nextElementSibling?.getAttribute("type")?.startsWith("math/") === true;
 
 /** TeX on one line, without its delimiters and the frames that MathJax and Wikipedia put around it. */
-function undelimited(tex: string): string {
+function withoutDelimiters(tex: string): string {
   const line = tex
     .slice(0, MAX_TEX)
     .replace(/^\s*%.*\n|(?<!\\)%\s*$/g, "")

@@ -11,7 +11,7 @@ import {
   textOf,
 } from "../content/document.ts";
 import { codeIn } from "./code.ts";
-import { codeSpan, collapsed, escapeLabel, escapeText } from "./text.ts";
+import { codeSpan, collapseSpaces, escapeLabel, escapeText } from "./text.ts";
 import { hasText, isWritten, type Writing } from "./writing.ts";
 
 /** Blocks that a cell or heading may contain. */
@@ -30,7 +30,7 @@ export function inlineOf(nodes: Iterable<PageNode>, writing: Writing): string {
     if (part === "") continue;
     const wasBold = isBold;
     isBold = /^\*\*.*\*\*$/s.test(part) && /^(?:B|STRONG)$/.test(node.nodeName);
-    // Markdown cannot tell the ends of two bold texts next to each other.
+    // In Markdown, the end of one of two adjacent bold texts would be ambiguous.
     if (isBold && wasBold) part = (parts.pop() ?? "").slice(0, -2) + part.slice(2);
     parts.push(part);
     last = part.at(-1);
@@ -43,7 +43,7 @@ function inlineNode(node: PageNode, writing: Writing): string {
     if (!hasText(node.parentElement, writing)) return "";
     const text: string = node.textContent ?? "";
     const escapes = writing.isLink ? escapeLabel : escapeText;
-    const escaped = (part: string): string => escapes(collapsed(part));
+    const escaped = (part: string): string => escapes(collapseSpaces(part));
     // One with pictures, such as a list of files, is not code, but has lines.
     const isLined = node.parentElement?.localName === "pre";
     return isLined ? text.split("\n").map(escaped).join(lineBreak(writing)) : escaped(text);
@@ -74,15 +74,15 @@ function elementText(element: PageElement, writing: Writing): string {
       return codeLines(element, writing);
     case "strong":
     case "b":
-      return writing.isStrong ? inner() : marked("**", inner({ isStrong: true }));
+      return writing.isStrong ? inner() : withMarks("**", inner({ isStrong: true }));
     case "em":
     case "i":
     case "cite":
-      return writing.isStrong ? inner() : marked("*", inner());
+      return writing.isStrong ? inner() : withMarks("*", inner());
     case "del":
     case "s":
     case "strike":
-      return marked("~~", inner());
+      return withMarks("~~", inner());
     case "q":
       return `"${inner()}"`;
     case "sup":
@@ -103,7 +103,7 @@ function elementText(element: PageElement, writing: Writing): string {
 }
 
 /** Puts marks around a text, without the spaces at its ends. */
-function marked(mark: string, inner: string): string {
+function withMarks(mark: string, inner: string): string {
   const text = inner.trim();
   if (text === "") return inner;
   const [before, after] = [inner.startsWith(" ") ? " " : "", inner.endsWith(" ") ? " " : ""];
@@ -135,13 +135,13 @@ function link(element: PageElement, writing: Writing): string {
   const address = addressOf(element, writing);
   if (address === undefined || writing.isLink || code !== null || text.trim() === "")
     return address === undefined || code !== null ? inlineOf(element.childNodes, writing) : text;
-  return linked(text, address, element.getAttribute("title"));
+  return linkTo(text, address, element.getAttribute("title"));
 }
 
 /** A text as a link, without the spaces at its ends. */
-function linked(inner: string, address: string, tooltip: string | null): string {
+function linkTo(inner: string, address: string, tooltip: string | null): string {
   const text = inner.replace(/\s*\n\s*/g, " ").trim();
-  const title = collapsed(tooltip ?? "")
+  const title = collapseSpaces(tooltip ?? "")
     .trim()
     .replace(/"/g, '\\"');
   const suffix = title === "" || title === text ? "" : ` "${title}"`;
@@ -182,7 +182,7 @@ function isPermalink(element: PageElement): boolean {
 
 /** An image with its address, also if a script would load it later; of one that is only decoration, nothing. */
 function image(element: PageElement, writing: Writing): string {
-  const alt = collapsed(element.getAttribute("alt") ?? "").trim();
+  const alt = collapseSpaces(element.getAttribute("alt") ?? "").trim();
   const label = escapeLabel(alt);
   const sources = ["src", "data-src", "data-original", "data-lazy-src"].map(
     (name) => element.getAttribute(name)?.trim() ?? "",
@@ -192,18 +192,18 @@ function image(element: PageElement, writing: Writing): string {
   // Without a description, the HTML standard calls it decoration (4.8.4.4).
   const isDecoration = alt === "" && element.hasAttribute("alt");
   if (address === undefined || isDecoration) return label;
-  return `!${linked(label, address, element.getAttribute("title"))}`;
+  return `!${linkTo(label, address, element.getAttribute("title"))}`;
 }
 
 /** Inline code; the link around all of it stays, as Markdown has no links in code, but code in links. */
 function code(element: PageElement, writing: Writing): string {
-  const text = collapsed(element.textContent ?? "").trim();
+  const text = collapseSpaces(element.textContent ?? "").trim();
   const span = codeSpan(text);
   const inner = element.querySelector("a[href]");
   const isWhole =
-    inner !== null && !writing.isLink && collapsed(inner.textContent ?? "").trim() === text;
+    inner !== null && !writing.isLink && collapseSpaces(inner.textContent ?? "").trim() === text;
   const address = isWhole && element.closest("a") === null ? addressOf(inner, writing) : undefined;
-  return address === undefined || span === "" ? span : linked(span, address, null);
+  return address === undefined || span === "" ? span : linkTo(span, address, null);
 }
 
 /** A block of code in a cell: lines of inline code. */

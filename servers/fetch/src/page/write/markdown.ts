@@ -5,7 +5,7 @@
 import type { Selection } from "../content/article.ts";
 import { isHeading, type PageElement } from "../content/document.ts";
 import type { ReadPage } from "../content/page.ts";
-import { BLOCKS, blocksOf, joined } from "./blocks.ts";
+import { BLOCKS, blocksOf, joinBlocks } from "./blocks.ts";
 import type { OutputOptions, Writing } from "./writing.ts";
 
 /**
@@ -32,7 +32,7 @@ export function writeMarkdown(
     isStrong: false,
     isLink: false,
   };
-  const parts = elements.map((element) => joined(blocksOf([element], writing)));
+  const parts = elements.map((element) => joinBlocks(blocksOf([element], writing)));
   const definitions = [...labels].map((label) => noteText(label, writing));
   return [...parts, ...definitions].filter((part) => part !== "").join("\n\n");
 }

@@ -4,7 +4,7 @@
  */
 
 /** A run of whitespace as HTML collapses it; a no-break space stays. */
-export const collapsed = (text: string): string => text.replace(/[ \t\r\n\f]+/g, " ");
+export const collapseSpaces = (text: string): string => text.replace(/[ \t\r\n\f]+/g, " ");
 
 /** Backslashes and entities that would disappear, marks of code, and what looks like a tag. */
 const MARKS = /\\(?=[!-/:-@[-`{-~])|&(?=#?\w{1,31};)|`|<(?=[a-z/!?]|$)/gi;

@@ -25,7 +25,7 @@ export interface Writing extends OutputOptions {
   readonly depth: number;
   /** Where a text is: a line break is different in each. */
   readonly place: "paragraph" | "heading" | "cell";
-  /** Whether marks of emphasis could not be told from those around them. */
+  /** Whether the text is bold already, so that further marks of emphasis would be ambiguous. */
   readonly isStrong: boolean;
   /** Whether brackets would end the text of a link. */
   readonly isLink: boolean;
@@ -49,6 +49,6 @@ export function isWritten(element: PageElement, writing: Writing): boolean {
   return selection === undefined || selection.parts.has(element) || selection.around.has(element);
 }
 
-/** Whether the text in an element is written, besides that of the elements in it. */
+/** Whether an element's own text is written, and not only that of the elements in it. */
 export const hasText = (element: PageElement | null, { selection }: Writing): boolean =>
   selection === undefined || (element !== null && selection.parts.has(element));

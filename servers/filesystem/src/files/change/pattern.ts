@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { basename, extname, join } from "node:path";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { orRefused, withDirectory } from "../open-path.ts";
@@ -69,7 +69,7 @@ export async function matches(
     }),
   );
   if (results.length > max)
-    throw failure("too_many_files", `More than ${grouped(max)} files match ${named(source)}.`, {
+    throw failure("too_many_files", `More than ${digits(max)} files match ${named(source)}.`, {
       hint: "Use a narrower pattern, or several calls.",
     });
   if (results.length === 0) throw noMatch(source, directoriesOnly);
@@ -101,7 +101,7 @@ export async function matchedPairs(
     return { from: path, to: filled(template, { ...values, index }) };
   });
   if (pairs.length > 1 && pairs.every(({ to }) => to === pairs[0]?.to)) {
-    const what = `${named(destination)} is one path for ${grouped(pairs.length)} files.`;
+    const what = `${named(destination)} is one path for ${digits(pairs.length)} files.`;
     const hint = isInto
       ? "They have the same name: write $1 or {n} in the destination."
       : `To put them into it, write ${oneLine(destination)}/$0; to number them, write {n}.`;

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { GuardedPlace, PathGuard } from "@refmcp/boundary";
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { digits, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { missingDirectories, notThere, placeOf, withDirectory } from "../open-path.ts";
@@ -182,7 +182,7 @@ function refused(action: "move" | "copy", problems: readonly Problem[], total: n
   const more = problems.length - lines.length;
   const rest = more > 0 ? ` And ${counted(more, "other")}.` : "";
   const of = counted(total, action, action === "move" ? "moves" : "copies");
-  const what = `${grouped(problems.length)} of ${of} cannot be made; nothing was changed.`;
+  const what = `${digits(problems.length)} of ${of} cannot be made; nothing was changed.`;
   return failure("plan_refused", `${what} ${lines.join(" ")}${rest}`);
 }
 

@@ -1,6 +1,6 @@
 import { rmdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { digits, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { openIfThere, placeOf, withFile, withPlace } from "../open-path.ts";
@@ -181,7 +181,7 @@ async function wasNotMade(
 }
 
 function refusal(blocked: readonly Blocked[], ready: number, files: number): ToolError {
-  const what = `${grouped(blocked.length)} of ${counted(ready + blocked.length, "step")} cannot be undone`;
+  const what = `${digits(blocked.length)} of ${counted(ready + blocked.length, "step")} cannot be undone`;
   const hint =
     files === 0
       ? "Undo the later changes of these files first; list_changes with path shows them."

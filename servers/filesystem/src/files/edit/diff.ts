@@ -1,4 +1,4 @@
-import { clip, fitting, grouped, oneLine } from "@refmcp/boundary/answer";
+import { clip, digits, fitCount, oneLine } from "@refmcp/boundary/answer";
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch } from "diff";
 import { counted } from "../errors.ts";
 
@@ -19,7 +19,7 @@ interface LineCounts {
 
 /** `1 line added, 2 removed` */
 export function lineCounts({ added, removed }: LineCounts): string {
-  return `${counted(added, "line")} added, ${grouped(removed)} removed`;
+  return `${counted(added, "line")} added, ${digits(removed)} removed`;
 }
 
 export interface DiffWork {
@@ -71,7 +71,7 @@ function cutHunk(hunk: Hunk, maxChars: number): Hunk {
   const lines = hunk.lines.map(cutLine);
   return {
     ...hunk,
-    lines: [...lines.slice(0, fitting(lines, Math.max(maxChars, MIN_CHARS))), " …"],
+    lines: [...lines.slice(0, fitCount(lines, Math.max(maxChars, MIN_CHARS))), " …"],
   };
 }
 
@@ -88,7 +88,7 @@ function news(before: string, after: string): number {
 
 function cutLine(line: string): string {
   if (line.length <= MAX_LINE_CHARS) return line;
-  return `${clip(line, MAX_LINE_CHARS)}… (${grouped(line.length - MAX_LINE_CHARS)} more characters)`;
+  return `${clip(line, MAX_LINE_CHARS)}… (${digits(line.length - MAX_LINE_CHARS)} more characters)`;
 }
 
 /** A diff, the rest of its answer, and what of that is for people who see it as files. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
-import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { digits, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { receiptText } from "../change/answer.ts";
 import { run } from "../change/run.ts";
 import type { Step } from "../change/step.ts";
@@ -164,7 +164,7 @@ async function filesBelow(
       return targets.length > MAX_FILES ? "stop" : undefined;
     });
     if (targets.length <= MAX_FILES) return targets;
-    throw tooMany(`more than ${grouped(MAX_FILES)} files below ${named(path)} match the glob`);
+    throw tooMany(`more than ${digits(MAX_FILES)} files below ${named(path)} match the glob`);
   });
 }
 
@@ -206,7 +206,7 @@ export function editManyAnswer(
     .slice(0, MAX_NAMED)
     .map((file) => `${oneLine(file.path)}: ${lineCounts(file)}.\n`);
   const more = visibleFiles.length - MAX_NAMED;
-  if (more > 0) lines.push(`… and ${grouped(more)} more.\n`);
+  if (more > 0) lines.push(`… and ${digits(more)} more.\n`);
   const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
   const places = `${counted(replaced, "place")} in ${counted(files.length, "file")}`;
   const done = dryRun ? `Would replace ${places}; nothing was changed.` : `Replaced ${places}.`;

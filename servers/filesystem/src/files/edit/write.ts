@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { sized, ToolError } from "@refmcp/boundary/answer";
+import { sizeOf, ToolError } from "@refmcp/boundary/answer";
 import { changeAnswer } from "../change/answer.ts";
 import { run } from "../change/run.ts";
 import { directoryStep, type Step } from "../change/step.ts";
@@ -120,6 +120,6 @@ export function writeAnswer(written: Awaited<ReturnType<typeof write>>): string 
   const { path, created, size, hash, encoding, receipt } = written;
   const hashed = hash === undefined ? "" : ` Hash ${hash}.`;
   if (receipt === undefined) return `${named(path)} already has this content.${hashed}`;
-  const done = `${created ? "Created" : "Wrote"} ${named(path)} (${sized(size)}, ${encoding}).`;
+  const done = `${created ? "Created" : "Wrote"} ${named(path)} (${sizeOf(size)}, ${encoding}).`;
   return changeAnswer(`${done}${hashed}`, receipt);
 }

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { readSync, type Stats } from "node:fs";
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
-import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
+import { oneLine, sizeOf, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import { orNothing, placeOf } from "../open-path.ts";
 
@@ -106,7 +106,7 @@ export function checkExpected(
 
 /** The refusal of a file of `size` bytes; `what` ends its sentence, for example "are edited". */
 export function tooLarge(path: string, [size, max]: [number, number], what: string, hint: string) {
-  const message = `${named(path)} has ${sized(size)}; at most ${sized(max)} ${what}.`;
+  const message = `${named(path)} has ${sizeOf(size)}; at most ${sizeOf(max)} ${what}.`;
   return failure("too_large", message, { hint });
 }
 

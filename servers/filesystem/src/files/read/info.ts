@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { type GuardedDirectory, type GuardedFile, type PathGuard, statOf } from "@refmcp/boundary";
-import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import { oneLine, sizeOf, ToolError } from "@refmcp/boundary/answer";
 import type { Files } from "../files.ts";
 import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
 import { type Report, reporter } from "../tree/reporter.ts";
@@ -126,7 +126,7 @@ async function contentsOf(
   });
   folders.delete("");
   const largest = [...folders].sort(([, a], [, b]) => b - a).slice(0, MAX_FOLDERS);
-  const list = largest.map(([name, size]) => `${oneLine(name)} ${sized(size)}`).join(", ");
+  const list = largest.map(([name, size]) => `${oneLine(name)} ${sizeOf(size)}`).join(", ");
   const late = "only a part, because the time ran out; ask for its subdirectories";
   return {
     files,

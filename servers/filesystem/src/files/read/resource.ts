@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, posix } from "node:path";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { orRefused, withDirectory, withFile } from "../open-path.ts";
@@ -67,7 +67,7 @@ export async function readTail(
 ): Promise<{ text: string; mime: string }> {
   const tail = /^\d{1,5}$/.test(lines) ? Number(lines) : 0;
   if (tail < 1 || tail > MAX_TAIL_LINES) {
-    const allowed = `Use a number from 1 to ${grouped(MAX_TAIL_LINES)}, as in ?tail=200.`;
+    const allowed = `Use a number from 1 to ${digits(MAX_TAIL_LINES)}, as in ?tail=200.`;
     throw failure("bad_tail", `tail=${oneLine(lines.slice(0, 40))} is not a number of lines.`, {
       hint: allowed,
     });

@@ -1,5 +1,5 @@
 import { join, sep } from "node:path";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { comparePaths } from "../tree/path-order.ts";
@@ -152,8 +152,8 @@ export function searchAnswer(found: TextMatches, context: number, base = ""): st
     const shown = files.reduce((sum, { matches = [] }) => sum + matches.length, 0);
     const isPart = next_cursor !== undefined;
     // In the other modes no lines are shown.
-    const ofLines = isPart && shown > 0 ? `${grouped(shown)} of ` : "";
-    const ofFiles = isPart && files.length < total_files ? `${grouped(files.length)} of ` : "";
+    const ofLines = isPart && shown > 0 ? `${digits(shown)} of ` : "";
+    const ofFiles = isPart && files.length < total_files ? `${digits(files.length)} of ` : "";
     facts.push(
       shown > 0 || !isPart
         ? `${ofLines}${counted(total_lines, "line")} in ${ofFiles}${counted(total_files, "file")}.`
@@ -175,7 +175,7 @@ function heading({ path, lines }: ShownFile, base: string): string {
   const name = path.startsWith(start) ? path.slice(start.length) : path;
   // Some names could be mistaken for a numbered line, a line of the server or the home directory.
   const plain = oneLine(/^[\d[~-]/.test(name) ? `.${sep}${name}` : name);
-  return lines === undefined ? `${plain}\n` : `${grouped(lines)} ${plain}\n`;
+  return lines === undefined ? `${plain}\n` : `${digits(lines)} ${plain}\n`;
 }
 
 function linesOf(matches: readonly MatchedLine[], context: number): string {

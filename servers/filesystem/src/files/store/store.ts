@@ -12,7 +12,7 @@ import {
   type WalkedDirectory,
   within,
 } from "@refmcp/boundary";
-import { sized, type ToolError } from "@refmcp/boundary/answer";
+import { sizeOf, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import { type Change, parseRecord, type RecordedStep } from "./record.ts";
 import { openTrash, TRASH } from "./trash.ts";
@@ -179,7 +179,7 @@ export class Store {
   requireCopyable(path: string, bytes: number): void {
     const { maxCopiedBytes } = this.#options;
     if (bytes <= maxCopiedBytes) return;
-    const what = `${named(path)} was not changed: its ${sized(bytes)} exceed the ${sized(maxCopiedBytes)} that can be copied for undo_change, and it cannot be renamed to a place on its disk.`;
+    const what = `${named(path)} was not changed: its ${sizeOf(bytes)} exceed the ${sizeOf(maxCopiedBytes)} that can be copied for undo_change, and it cannot be renamed to a place on its disk.`;
     throw failure("not_kept", what);
   }
 

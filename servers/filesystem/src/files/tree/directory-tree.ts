@@ -1,5 +1,5 @@
 import { type WalkedEntry as Entry, TimeSlices, type WalkedDirectory } from "@refmcp/boundary";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { withDirectory } from "../open-path.ts";
@@ -126,7 +126,7 @@ export async function drawTree(
 
     function factsOf(): string[] {
       const shown = max_entries - entriesLeft;
-      const limits = `max_depth ${max_depth}, max_entries ${grouped(max_entries)}`;
+      const limits = `max_depth ${max_depth}, max_entries ${digits(max_entries)}`;
       const isPart = isCut(trunk, max_depth);
       const isFull = isPart && entriesLeft > 0;
       const facts = [
@@ -138,8 +138,8 @@ export async function drawTree(
           "More entries: raise max_entries, ask for a subdirectory, or page with list_directory.",
         hidden > 0 &&
           !include_ignored &&
-          `${grouped(hidden)} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`,
-        unreadable > 0 && `${grouped(unreadable)} directories could not be read.`,
+          `${digits(hidden)} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`,
+        unreadable > 0 && `${digits(unreadable)} directories could not be read.`,
       ];
       return facts.filter((fact) => fact !== false);
     }
@@ -176,7 +176,7 @@ function costOf(entry: Entry, depth: number): number {
 }
 
 function moreLine(more: number, depth: number): string {
-  return `${"  ".repeat(depth)}+${grouped(more)} more\n`;
+  return `${"  ".repeat(depth)}+${digits(more)} more\n`;
 }
 
 /** Quotes a name with control characters, leading or trailing spaces, or the marks of our own lines. */

@@ -6,7 +6,7 @@ import {
   statOf,
   TimeSlices,
 } from "@refmcp/boundary";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { orRefused, withDirectory } from "../open-path.ts";
@@ -77,7 +77,7 @@ export async function listDirectory(
     const { shown, more } = page.cut(lines, budget - directory.path.length);
     const { files, directories, bytes } = total;
     const sums = isSummed
-      ? ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${grouped(bytes)} bytes)`
+      ? ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${digits(bytes)} bytes)`
       : "";
     const fact = `${counted(total.entries, "entry", "entries")} in ${oneLine(directory.path)}${sums}.`;
     return `${shown.join("")}[${[fact, ...more].join(" ")}]`;

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import type { EntryType } from "@refmcp/boundary";
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { TopItems } from "./path-order.ts";
 
@@ -56,7 +56,7 @@ export function keyedPage(
      */
     cut(lines: readonly string[], budget: number, resume?: string) {
       const keyed = top.take();
-      const shown = lines.slice(0, fitting(lines, budget - FRAME));
+      const shown = lines.slice(0, fitCount(lines, budget - FRAME));
       const last = keyed[shown.length - 1];
       if (last !== undefined && keyed.length > shown.length)
         return { shown, more: [continued(last)] };

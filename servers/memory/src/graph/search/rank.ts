@@ -1,7 +1,7 @@
 import type { Reader } from "../store/store.ts";
 import { fold, wordsOf } from "../text.ts";
 import { type EntityRow, idsOf, type ObservationRow, type Within } from "../types.ts";
-import type { IndexedWord } from "./words.ts";
+import { type IndexedWord, missingWords } from "./words.ts";
 
 /** A word in more facts than this counts only in the newest, or in those that have a rarer word. */
 const MAX_ROWS = 2_000;
@@ -73,7 +73,8 @@ export async function rank(
   const topics = matches.filter((match) => ![...names].some((id) => match.entities.has(id)));
   const facts = rankFacts(rows, matches, { names, scores, topics: scoresOf(topics, "facts") });
   const good = new Map<number, RankedFact[]>(entities.map(({ id }) => [id, []]));
-  for (const fact of withoutNearMisses(facts, names, sumOf(topics)))
+  const isWhole = missingWords(query, words).length === 0;
+  for (const fact of withoutNearMisses(facts, names, sumOf(topics), isWhole))
     good.get(fact.row.entityId)?.push(fact);
   const ranked = entities.map((entity) => {
     const own = good.get(entity.id) ?? [];
@@ -117,16 +118,19 @@ function rankFacts(
 /**
  * The facts that have more than a common word. If the query names entities, those of others must be about its other words,
  * and about the name too if a fact of the named has all of them.
+ *
+ * @param isWhole whether each word of the query is in some text; otherwise no fact has all of them
  */
 function withoutNearMisses(
   facts: readonly RankedFact[],
   names: ReadonlySet<number>,
   allTopics: number,
+  isWhole: boolean,
 ): RankedFact[] {
   const least = MIN_SHARE * (facts[0]?.score ?? 0);
   const own = facts.filter(({ row }) => names.has(row.entityId)).map(({ topic }) => topic);
   // Sums of the same rarities in another order can differ.
-  const isAnswered = Math.max(0, ...own) > allTopics - 1e-9;
+  const isAnswered = isWhole && Math.max(0, ...own) > allTopics - 1e-9;
   return facts.filter(({ row, score, topic, hasName }) => {
     if (score <= least) return false;
     if (names.size === 0 || names.has(row.entityId)) return true;

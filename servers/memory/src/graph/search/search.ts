@@ -1,13 +1,12 @@
-import { cursorsOf, fitting, ToolError } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { quoteAll } from "../read/names.ts";
 import { natural, type ShownEntity, shownEntity, shownRelation } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
-import { wordsOf } from "../text.ts";
 import type { EntityRow, ObservationRow, Within } from "../types.ts";
 import { newestFirst, type RankedEntity, type Ranking, rank } from "./rank.ts";
 import { snippet } from "./snippet.ts";
-import { type IndexedWord, lookUp, queryWords } from "./words.ts";
+import { type IndexedWord, lookUp, missingWords, queryWords } from "./words.ts";
 
 const MAX_WORDS = 32;
 /** The characters of JSON of an answer for each entity that it may show: 2,100 by default. */
@@ -77,7 +76,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
         .filter(({ fromId, toId }) => shown.has(fromId) || shown.has(toId))
         .map(shownRelation);
       const left = characters - FRAME - JSON.stringify(entities).length;
-      const fits = fitting(relations, Math.max(left, RELATIONS_SHARE * characters));
+      const fits = fitCount(relations, Math.max(left, RELATIONS_SHARE * characters));
       // What is shown is a beginning of the candidates; if not, the rest is repeated rather than left out.
       const unseen = candidates.findIndex(({ entity }) => !shown.has(entity.id));
       const next = offset + (unseen === -1 ? candidates.length : unseen);
@@ -188,8 +187,7 @@ function noteOf(
   indexed: readonly IndexedWord[],
   isEmpty: boolean,
 ): string | undefined {
-  const exact = new Set(indexed.flatMap(({ word, isSimilar }) => (isSimilar ? [] : word)));
-  const missing = words.filter((word) => ![word, ...wordsOf(word)].some((part) => exact.has(part)));
+  const missing = missingWords(words, indexed);
   if (missing.length === 0) return undefined;
   const similar = indexed.flatMap(({ isSimilar, terms }) => (isSimilar ? terms : []));
   const like = similar.map(({ text }) => text);

@@ -56,6 +56,12 @@ export interface IndexedWord {
   readonly isSimilar: boolean;
 }
 
+/** The words that no text has, not even a part of them between punctuation. */
+export function missingWords(words: readonly string[], indexed: readonly IndexedWord[]): string[] {
+  const exact = new Set(indexed.flatMap(({ word, isSimilar }) => (isSimilar ? [] : word)));
+  return words.filter((word) => ![word, ...wordsOf(word)].some((part) => exact.has(part)));
+}
+
 /**
  * Looks words up in the index: unchanged, as beginnings of longer words, by their parts if they have punctuation, as
  * parts of words, then as words a few letters away. Those that it does not have are left out.

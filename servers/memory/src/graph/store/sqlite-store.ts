@@ -68,6 +68,8 @@ class SqliteStore {
         return this.#transaction("write", this.#writing, signal, async (connection) => {
           await this.#lock(connection.db, signal);
           const value = await work(new Writer(connection));
+          // The commit of a large change has a turn of the event loop to itself.
+          await nextTurn();
           // The last point at which a cancelled call still has no effect.
           signal?.throwIfAborted();
           connection.db.exec("COMMIT");
