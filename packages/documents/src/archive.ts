@@ -78,8 +78,8 @@ function listing(entries: readonly Entry[], count: number): Document {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
   const lines = entries.map(({ name, size }) => {
     // Names are foreign text and must stay on their line.
-    const shown = name.replace(/\p{Cc}/gu, "?");
-    return `${name.endsWith("/") ? "-" : size}\t${shown}`;
+    const printable = name.replace(/\p{Cc}/gu, "?");
+    return `${name.endsWith("/") ? "-" : size}\t${printable}`;
   });
   const more = count > entries.length ? [`(${count - entries.length} more entries)`] : [];
   const total = `${files.length} files, ${bytes} bytes uncompressed`;

@@ -125,9 +125,9 @@ function summaryOf({ label, unit, parts, facts, notShown = [] }: Document): stri
   if (unit === undefined) return label + title + rest;
   const count = `${parts.length} ${unit}${parts.length === 1 ? "" : "s"}`;
   if (unit !== "sheet") return `${label}${title}, ${count}${rest}`;
-  const listed = parts.slice(0, MAX_LISTED).map((part) => JSON.stringify(oneLine(part.name)));
+  const names = parts.slice(0, MAX_LISTED).map((part) => JSON.stringify(oneLine(part.name)));
   const more = parts.length > MAX_LISTED ? `, and ${parts.length - MAX_LISTED} more` : "";
-  return `${label}${title}, ${count}: ${listed.join(", ")}${more}${rest}`;
+  return `${label}${title}, ${count}: ${names.join(", ")}${more}${rest}`;
 }
 
 /** A name from the document, on one line. */

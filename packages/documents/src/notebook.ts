@@ -25,7 +25,7 @@ interface Output {
  * @throws DocumentError if it is not a notebook.
  */
 export function notebookDocument(json: string): Document {
-  const cells: readonly Cell[] | undefined = parsed(json)?.cells;
+  const cells: readonly Cell[] | undefined = parseNotebook(json)?.cells;
   if (!Array.isArray(cells)) throw new DocumentError("it is not a Jupyter notebook");
   return {
     label: "Jupyter notebook",
@@ -33,9 +33,9 @@ export function notebookDocument(json: string): Document {
     parts: cells.map(({ cell_type, source, outputs = [] }: Cell) => {
       const texts = outputs.map(outputText).filter((text) => text !== "");
       const output = texts.join("\n");
-      const shown = output.length > MAX_OUTPUT ? `${output.slice(0, MAX_OUTPUT)}\n(cut)` : output;
+      const excerpt = output.length > MAX_OUTPUT ? `${output.slice(0, MAX_OUTPUT)}\n(cut)` : output;
       const code = textOf(source);
-      const text = shown === "" ? code : `${code}\n--- output\n${shown}`;
+      const text = excerpt === "" ? code : `${code}\n--- output\n${excerpt}`;
       return { name: textOf(cell_type), text };
     }),
   };
@@ -50,7 +50,7 @@ function outputText({ traceback, data = {}, text }: Output): string {
     .join("\n");
 }
 
-function parsed(json: string) {
+function parseNotebook(json: string) {
   try {
     return JSON.parse(json.replace(/^\ufeff/, ""));
   } catch {

@@ -22,13 +22,13 @@ const MAX_ELEMENTS = 2_000_000;
 export function partsOf(bytes: Uint8Array): Parts {
   let entries = 0;
   let size = 0;
-  const others: Record<string, Uint8Array> = {};
+  const emptyParts: Record<string, Uint8Array> = {};
   const texts = unzipSync(bytes, {
     filter({ name, originalSize }) {
       entries += 1;
       if (entries > MAX_ENTRIES) throw new DocumentError(`it has more than ${MAX_ENTRIES} parts`);
       if (!/\.(?:xml|rels|x?html?|opf)$|^mimetype$/i.test(name)) {
-        others[name] = new Uint8Array();
+        emptyParts[name] = new Uint8Array();
         return false;
       }
       size += originalSize;
@@ -37,7 +37,7 @@ export function partsOf(bytes: Uint8Array): Parts {
       return true;
     },
   });
-  return { ...others, ...texts };
+  return { ...emptyParts, ...texts };
 }
 
 /** Counts elements and their depth, because a small file can contain millions. */

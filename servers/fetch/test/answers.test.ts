@@ -87,7 +87,7 @@ it.each<[string, string, Buffer, string]>([
     "größer",
   ],
   [
-    "UTF-7 is no encoding (it hides tags)",
+    "UTF-7 is not decoded (it hides tags)",
     "text/html; charset=utf-7",
     Buffer.from("<p>+ADw-script+AD4-</p>"),
     "+ADw-script+AD4-",

@@ -180,6 +180,12 @@ describe("git_stash and git_stash_apply", () => {
     expect(git("stash", "list")).toContain("On main: for later");
     expect(git("status", "--porcelain")).toBe("");
     expect((await failureOf(call("git_stash"))).code).toBe("nothing_to_stash");
+    // In the same second they would be one commit.
+    for (const count of [1, 2]) {
+      sample().write(APP, "equal\n");
+      await call("git_stash", { message: "equal" });
+      expect(git("stash", "list").match(/equal/g)).toHaveLength(count);
+    }
   });
 
   it("apply one and drop it after keeping it, unless there are conflicts", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
@@ -61,6 +61,32 @@ describe("an untracked file is never lost", () => {
   }
   const secrets = (root: string) =>
     Object.keys(FILES).filter((path) => readFileSync(join(root, path), "utf8") === "SECRET\n");
+
+  it.each([
+    ["git_merge", { revision: "side" }],
+    ["git_cherry_pick", { commits: ["side"] }],
+    ["git_rebase", { onto: "side", on_conflict: "keep" }],
+    ["git_stash_apply", {}],
+    ["git_revert", { commit: "HEAD" }],
+  ] as const)("by %s %o", async (tool, args) => {
+    const root = ignored();
+    if (tool === "git_stash_apply" || tool === "git_revert") {
+      for (const path of ["d", "e"]) rmSync(join(root, path), { recursive: true });
+      git(root, "checkout", "--quiet", "side", "--", ".env", "d/b", "e");
+      if (tool === "git_stash_apply") git(root, "stash", "push", "--quiet");
+      else {
+        git(root, "commit", "--quiet", "-m", "Add");
+        git(root, "rm", "-r", "--quiet", ".env", "d", "e");
+        git(root, "commit", "--quiet", "-m", "Remove");
+      }
+      plant(root);
+    }
+    const before = git(root, "rev-parse", "HEAD");
+    const { text } = await call(tool, root, args);
+    expect(secrets(root)).toEqual(Object.keys(FILES));
+    expect(text).toContain("would be overwritten: .env, d, e/x");
+    expect(git(root, "rev-parse", "HEAD")).toBe(before);
+  });
 
   it("by a rebase of commits that add and remove it", async () => {
     const root = repository({ "a.txt": "a\n" });

@@ -278,6 +278,10 @@ describe("lists", () => {
       { name: "v1.0", commit: git("rev-parse", "--short=10", "main").trim() },
       { name: "v0.9", commit: git("rev-parse", "--short=10", "v0.9").trim() },
     ]);
+    expect(await list("git_list_refs", { kind: "tags", contains: "v0.9~1" })).toMatchObject([
+      { name: "v0.9" },
+      { name: "v1.0" },
+    ]);
     expect(await refs("remotes")).toMatchObject([
       { url: "https://git.example.org/team/sample.git" },
       { url: "ssh://me@host.example/x" },

@@ -55,6 +55,7 @@ const REFUSED: readonly [tool: string, code: string, all: readonly object[]][] =
   ["git_stash_apply", "bad_revision", of("stash", "v0.9", "stash@{9}")],
   ["git_merge", "local_changes", of("revision", "feature")],
   ["git_merge", "bad_argument", [{}]],
+  ["git_list_refs", "bad_argument", [{ kind: "stashes", contains: "main" }]],
   ["git_merge", "no_operation", of("action", "continue", "skip", "abort")],
   ["git_create_tag", "tag_exists", of("tag_name", "v1.0")],
   ["git_create_tag", "bad_name", of("tag_name", "-f")],

@@ -66,9 +66,9 @@ const CASES: readonly Case[] = [
     name: "a web component",
     body: shadow,
     checks: {
-      "my-card contains 'hello Ada'": (page) =>
+      "`my-card` contains 'hello Ada'": (page) =>
         check(page.locator("my-card")).toContainText("hello Ada"),
-      "my-card contains 'Bob'": (page) => check(page.locator("my-card")).toContainText("Bob"),
+      "`my-card` contains 'Bob'": (page) => check(page.locator("my-card")).toContainText("Bob"),
       "button 'Go' is enabled": (page) =>
         check(page.getByRole("button", { name: "Go" })).toBeEnabled(),
     },

@@ -13,7 +13,7 @@ import { lab } from "./lab.ts";
  */
 const SPLINTER = process.env.REFMCP_SPLINTER ?? "";
 
-/** The check and the problem of each of ours that names splinter's numbers. */
+/** The checks and problems of our lints that name splinter's numbers. */
 const SAME = [...LINTS.matchAll(/^-- (\w+): (.*) \[splinter (.*)\]$/gm)].map(
   ([, check = "", problem = "", numbers = ""]) => ({
     check,

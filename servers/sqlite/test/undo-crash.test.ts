@@ -112,8 +112,11 @@ it("two servers write at the same time, and all their changes can be undone", as
     Array.from({ length: 15 }, async () => {
       const query = "UPDATE counter SET n = n + 1";
       const result = await server.client.callTool({ name: "write_query", arguments: { query } });
-      // On a slow machine two seconds may be too short to get the lock, which is reported.
-      if (result.isError === true) expect(JSON.stringify(result.content)).toContain("has locked");
+      // On a slow machine it may take too long to get the lock, or a turn, which is reported.
+      if (result.isError === true)
+        expect(JSON.stringify(result.content)).toMatch(
+          /has locked|other statements have been running/,
+        );
       return result.isError === true ? 0 : 1;
     }),
   );

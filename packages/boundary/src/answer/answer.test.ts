@@ -3,15 +3,15 @@ import * as z from "zod";
 import {
   cleanText,
   clip,
-  counted,
+  countOf,
   cursorsOf,
+  digits,
   errorsOf,
-  fitting,
-  grouped,
+  fitCount,
   manyLines,
   nearest,
   oneLine,
-  sized,
+  sizeOf,
   ToolError,
   visibleJson,
 } from "./index.ts";
@@ -42,11 +42,11 @@ describe("cursorsOf", () => {
 
 describe("fitting", () => {
   it("counts items that fit, always at least one", () => {
-    expect(fitting(["aa", "bb", "cc"], 10)).toBe(2);
-    expect(fitting(["aa", "bb", "cc"], 15)).toBe(3);
-    expect(fitting(["a".repeat(100), "b"], 10)).toBe(1);
-    expect(fitting([], 10)).toBe(0);
-    expect(fitting([3, 3, 3], 7, (item) => item)).toBe(2);
+    expect(fitCount(["aa", "bb", "cc"], 10)).toBe(2);
+    expect(fitCount(["aa", "bb", "cc"], 15)).toBe(3);
+    expect(fitCount(["a".repeat(100), "b"], 10)).toBe(1);
+    expect(fitCount([], 10)).toBe(0);
+    expect(fitCount([3, 3, 3], 7, (item) => item)).toBe(2);
   });
 });
 
@@ -60,11 +60,11 @@ describe("clip", () => {
 
 describe("numbers for people", () => {
   it("groups digits and chooses units", () => {
-    const files = [0, 1, 2].map((count) => counted(count, "file"));
+    const files = [0, 1, 2].map((count) => countOf(count, "file"));
     expect(files).toEqual(["0 files", "1 file", "2 files"]);
-    expect(counted(2, "match", "matches")).toBe("2 matches");
-    expect([0, 999, 1000, 1234567].map(grouped)).toEqual(["0", "999", "1,000", "1,234,567"]);
-    const sizes = [0, 1023, 1536, 12 * 1024 ** 2, 5 * 1024 ** 4].map(sized);
+    expect(countOf(2, "match", "matches")).toBe("2 matches");
+    expect([0, 999, 1000, 1234567].map(digits)).toEqual(["0", "999", "1,000", "1,234,567"]);
+    const sizes = [0, 1023, 1536, 12 * 1024 ** 2, 5 * 1024 ** 4].map(sizeOf);
     expect(sizes).toEqual(["0 B", "1023 B", "1.5 KiB", "12 MiB", "5.0 TiB"]);
   });
 });

@@ -12,7 +12,7 @@ export const largeAnswers = (chars: number) => ({ "anthropic/maxResultSizeChars"
  *
  * @param size the characters that one item costs in the answer; default: its JSON and a comma.
  */
-export function countFitting<Item>(
+export function fitCount<Item>(
   items: readonly Item[],
   budget: number,
   size: (item: Item) => number = (item) => JSON.stringify(item).length + 1,
@@ -41,7 +41,7 @@ export function shorten(text: string, max: number): string {
 }
 
 /** 1234567 → "1,234,567". */
-export function groupDigits(count: number): string {
+export function digits(count: number): string {
   return count.toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
@@ -51,7 +51,7 @@ export function countOf(count: number, noun: string, plural = `${noun}s`): strin
 }
 
 /** A readable size: 0 B, 1.5 KiB, 12 MiB. */
-export function formatBytes(bytes: number): string {
+export function sizeOf(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   let value = bytes;
   let unit = 0;

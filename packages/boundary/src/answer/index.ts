@@ -1,13 +1,13 @@
 export {
   clip,
-  countFitting as fitting,
-  countOf as counted,
-  formatBytes as sized,
-  groupDigits as grouped,
+  countOf,
+  digits,
+  fitCount,
   HARD_ANSWER_CHARS,
   largeAnswers,
   MAX_SHOWN_CHARS,
-  shorten as shortened,
+  shorten,
+  sizeOf,
 } from "./budget.ts";
 export { type CursorCodec, cursorsOf, type StateCheck } from "./cursor.ts";
 export {

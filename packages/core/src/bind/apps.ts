@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { shortened, ToolError } from "@refmcp/boundary/answer";
+import { shorten, ToolError } from "@refmcp/boundary/answer";
 import { crypto } from "@refmcp/boundary/crypto";
 import { annotationsOf } from "../define/effect.ts";
 import type { OptionTable } from "../define/options.ts";
@@ -139,7 +139,7 @@ export class Apps {
     const until = Date.now() + WAIT_MS;
     this.#pendingCalls.set(token, { tool, args, confirmedKeys, caller, until });
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
-    const button = { action: shortened(action, 60), tool: this.tool.name };
+    const button = { action: shorten(action, 60), tool: this.tool.name };
     return {
       content: [{ type: "text", text }],
       _meta: { [CONFIRMATION_META]: { token, message, ...button } },

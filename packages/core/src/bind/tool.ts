@@ -1,6 +1,6 @@
 import {
   clip,
-  grouped,
+  digits,
   HARD_ANSWER_CHARS,
   JsonText,
   oneLine,
@@ -250,7 +250,7 @@ function withinLimit(
   if (length <= HARD_ANSWER_CHARS) return content;
   throw new ToolError(
     "too_large",
-    `The response of ${name} has ${grouped(length)} characters; the limit is ${grouped(HARD_ANSWER_CHARS)}.`,
+    `The response of ${name} has ${digits(length)} characters; the limit is ${digits(HARD_ANSWER_CHARS)}.`,
     { hint: "Request less: a narrower path or query, or a smaller limit." },
   );
 }

@@ -1,4 +1,4 @@
-import { clip, grouped, shortened } from "@refmcp/boundary/answer";
+import { clip, digits, shorten } from "@refmcp/boundary/answer";
 import { invalidParams, invalidRequest, parseError } from "./errors.ts";
 import {
   META,
@@ -104,7 +104,7 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** Maximum length of an id or progress token, which answers repeat. */
 const MAX_ID_CHARS = 1_024;
-const AN_ID = `be a string of at most ${grouped(MAX_ID_CHARS)} characters or an integer within ±(2^53 - 1)`;
+const AN_ID = `be a string of at most ${digits(MAX_ID_CHARS)} characters or an integer within ±(2^53 - 1)`;
 
 /** A string or a safe integer: a larger id could not be returned unchanged. */
 export function isRequestId(value: unknown): value is RequestId {
@@ -121,7 +121,7 @@ export function show(value: unknown): string {
   if (value === undefined) return "missing";
   if (Array.isArray(value)) return "an array";
   if (typeof value === "object" && value !== null) return "an object";
-  return JSON.stringify(typeof value === "string" ? shortened(value, MAX_SHOWN + 1) : value);
+  return JSON.stringify(typeof value === "string" ? shorten(value, MAX_SHOWN + 1) : value);
 }
 
 function refusal(id: RequestId | undefined, message: string): ReadResult {
@@ -164,7 +164,7 @@ export function parseMessage(text: string): ParseResult {
     return {
       id: idOf(text),
       error: invalidRequest(
-        `The message has more than ${grouped(MAX_VALUES)} values (array items and object members). Split the request into several.`,
+        `The message has more than ${digits(MAX_VALUES)} values (array items and object members). Split the request into several.`,
       ),
     };
   try {

@@ -1,4 +1,4 @@
-import { clip, grouped } from "@refmcp/boundary/answer";
+import { clip, digits } from "@refmcp/boundary/answer";
 import { isLoggingLevel, LOGGING_LEVELS } from "../define/content.ts";
 import { invalidParams } from "./errors.ts";
 import { isObject, MAX_SHOWN, MAX_URI_CHARS, show } from "./message.ts";
@@ -16,7 +16,7 @@ type Table = Readonly<Record<string, Check>>;
 const isString = (value: unknown): boolean => typeof value === "string";
 const STRING: Check = { must: "be a string", fits: isString };
 const text = (max: number): Check => ({
-  must: `be a string of at most ${grouped(max)} characters`,
+  must: `be a string of at most ${digits(max)} characters`,
   fits: (value) => typeof value === "string" && value.length <= max,
 });
 const OBJECT: Check = { must: "be an object", fits: isObject };

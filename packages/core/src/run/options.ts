@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { grouped, suggestion } from "@refmcp/boundary/answer";
+import { digits, suggestion } from "@refmcp/boundary/answer";
 import { commonOptions, directoryOptions } from "../define/common-options.ts";
 import type { NamedValue, Option, OptionTable } from "../define/options.ts";
 import type { Servable } from "../define/server.ts";
@@ -116,7 +116,7 @@ export function rangeText({ min, max }: { min?: number; max?: number }): string 
   return max === undefined ? undefined : `at most ${plain(max)}`;
 }
 
-const plain = (value: string | number) => (typeof value === "number" ? grouped(value) : value);
+const plain = (value: string | number) => (typeof value === "number" ? digits(value) : value);
 
 export interface PathContext {
   /** Relative paths start here; absolute. */

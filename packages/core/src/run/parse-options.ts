@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { shortened, suggestion } from "@refmcp/boundary/answer";
+import { shorten, suggestion } from "@refmcp/boundary/answer";
 import type { CommonOptionValues } from "../define/common-options.ts";
 import type { OptionTable, OptionValues } from "../define/options.ts";
 import {
@@ -279,7 +279,7 @@ function readOne(where: string, entry: OptionEntry, text: string, pathContext: P
 /** A value for an error message: quoted, escaped, truncated, and without the password of a URL. */
 function quoteValue(text: string): string {
   const harmless = text.replace(/\/\/\S*@/g, "//…@").replace(/[^\s/]*:[^\s/]*@/g, "…@");
-  return JSON.stringify(shortened(harmless, 201));
+  return JSON.stringify(shorten(harmless, 201));
 }
 
 /** A name for a message: escaped and truncated. */

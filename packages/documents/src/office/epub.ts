@@ -45,7 +45,7 @@ const bodyOf = (html: string): string => {
 };
 
 function titleOf(html: string): string {
-  const found = /<h[1-3](?:\s[^<>]*)?>([\s\S]{0,2000}?)<\/h[1-3]>/i.exec(html)?.[1];
-  const text = (found ?? "").replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
+  const heading = /<h[1-3](?:\s[^<>]*)?>([\s\S]{0,2000}?)<\/h[1-3]>/i.exec(html)?.[1];
+  const text = (heading ?? "").replace(/<[^<>]*>/g, " ").replace(/\s+/g, " ");
   return text.trim().slice(0, MAX_NAME);
 }

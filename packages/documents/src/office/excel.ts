@@ -12,7 +12,7 @@ const MAX_CELLS = 10_000_000;
 /** The sheets of a workbook. read-excel-file gets an archive built from the checked parts. */
 export async function excelSheets(parts: Parts): Promise<DocumentPart[]> {
   let cells = 0;
-  const checked = Object.entries(parts).map(([name, part]) => {
+  const sizedParts = Object.entries(parts).map(([name, part]) => {
     if (!name.startsWith("xl/")) return [name, part];
     const xml = strFromU8(part);
     checkDepth(xml);
@@ -22,12 +22,12 @@ export async function excelSheets(parts: Parts): Promise<DocumentPart[]> {
       throw new DocumentError(`its sheets span more than ${MAX_CELLS / 1_000_000} million cells`);
     return [name, strToU8(withShownCells(xml))];
   });
-  const archive = zipSync(Object.fromEntries(checked), { level: 0 });
+  const archive = zipSync(Object.fromEntries(sizedParts), { level: 0 });
   const sheets = await readSheets(new Blob([Buffer.from(archive)]));
   // Unlike its type, a chart sheet has no data.
   return sheets.map(({ sheet, data }) => ({
     name: sheet,
-    rows: (data ?? []).map((row) => row.map(shown)),
+    rows: (data ?? []).map((row) => row.map(cellText)),
   }));
 }
 
@@ -55,7 +55,7 @@ function extentOf(xml: string): number {
 }
 
 /** A cell as shown to a reader; a date without its time if that is zero. */
-function shown(cell: Cell): string {
+function cellText(cell: Cell): string {
   if (!(cell instanceof Date)) return cell === null ? "" : String(cell);
   const time = cell.toISOString().replace(/T00:00:00\.000Z$|\.000Z$/, "");
   return time.replace("T", " ");

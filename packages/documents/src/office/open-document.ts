@@ -125,16 +125,16 @@ function sheetsIn(spreadsheet: XmlElement): DocumentPart[] {
     let empty = 0;
     for (const row of rowsOf(table)) {
       const repeated = Number(row.attribs["table:number-rows-repeated"]) || 1;
-      const shown = rowOf(row);
-      if (shown.length === 0) {
+      const cellTexts = rowOf(row);
+      if (cellTexts.length === 0) {
         empty += repeated;
         continue;
       }
-      cells += shown.length * repeated + empty;
+      cells += cellTexts.length * repeated + empty;
       if (cells > MAX_CELLS || rows.length + empty > MAX_ROWS)
         throw new DocumentError(`its sheets have more than ${MAX_CELLS / 1_000_000} million cells`);
       for (; empty > 0; empty--) rows.push([]);
-      for (let count = 0; count < repeated; count++) rows.push(shown);
+      for (let count = 0; count < repeated; count++) rows.push(cellTexts);
     }
     return { name: table.attribs["table:name"] ?? "", rows };
   });
@@ -142,7 +142,7 @@ function sheetsIn(spreadsheet: XmlElement): DocumentPart[] {
 
 /** The cells of a row, without empty ones at its end. */
 function rowOf(row: XmlElement): string[] {
-  const shown: string[] = [];
+  const texts: string[] = [];
   let empty = 0;
   for (const cell of cellsOf(row)) {
     const repeated = Math.min(16_384, Number(cell.attribs["table:number-columns-repeated"]) || 1);
@@ -151,12 +151,12 @@ function rowOf(row: XmlElement): string[] {
       empty += repeated;
       continue;
     }
-    if (shown.length + empty + repeated > 16_384)
+    if (texts.length + empty + repeated > 16_384)
       throw new DocumentError("a row has more than 16,384 cells");
-    for (; empty > 0; empty--) shown.push("");
-    for (let count = 0; count < repeated; count++) shown.push(text);
+    for (; empty > 0; empty--) texts.push("");
+    for (let count = 0; count < repeated; count++) texts.push(text);
   }
-  return shown;
+  return texts;
 }
 
 /** The text of HTML from `htmlOf`, on one line. */

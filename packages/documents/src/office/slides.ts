@@ -87,7 +87,7 @@ function textHtml(shape: XmlElement, slide: Slide): string {
   const paragraphs = first(shape, "p:txBody");
   if (paragraphs === undefined || REPEATED.includes(type ?? "")) return "";
   if (TITLES.includes(type ?? "")) {
-    const lines = all(paragraphs, "a:p").map((one) => runsHtml(one, slide));
+    const lines = all(paragraphs, "a:p").map((paragraph) => runsHtml(paragraph, slide));
     const title = lines.join(" ").trim();
     return title === "" ? "" : `<h2>${title}</h2>`;
   }
@@ -139,7 +139,7 @@ function frameHtml(frame: XmlElement, slide: Slide): string {
   return tableOf(all(table, "a:tr").map((row) => all(row, "a:tc").map(cellHtml)));
 
   function cellHtml(cell: XmlElement): string {
-    const paragraphs = all(cell, "a:p").map((one) => runsHtml(one, slide));
+    const paragraphs = all(cell, "a:p").map((paragraph) => runsHtml(paragraph, slide));
     return paragraphs.join(" ");
   }
 }

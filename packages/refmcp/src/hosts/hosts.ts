@@ -144,7 +144,7 @@ const TABLE = {
     secret: (name) => `{env:${name}}`,
     does: ["roots"],
     restart: "Restart OpenCode, and check the server with opencode mcp list.",
-    note: "OpenCode 1 lists servers directly under mcp, without servers.",
+    note: "Older versions list servers directly under mcp, without servers.",
   },
   cline: {
     title: "Cline",

@@ -1,4 +1,4 @@
-import { clip, fitting } from "@refmcp/boundary/answer";
+import { clip, fitCount } from "@refmcp/boundary/answer";
 import type { ColumnFacts, Description, Relation, TableFacts } from "../database.ts";
 import { valuesText } from "./values.ts";
 
@@ -66,7 +66,7 @@ export function bounded(description: Description, budget: number): Description {
       shown = { ...shown, [key]: clip(part, length) };
     } else if (Array.isArray(part)) {
       const space = Math.max(0, JSON.stringify(part).length - excess - 30);
-      const fits = fitting(part, space);
+      const fits = fitCount(part, space);
       const isTooLong = fits === 1 && JSON.stringify(part[0]).length > space;
       const kept = isTooLong && key !== "columns" ? 0 : fits;
       if (kept === part.length) continue;

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Database, Relation, Work } from "../database.ts";
 import type { Databases } from "../databases.ts";
@@ -121,7 +121,7 @@ export async function describeTables(
   const next = (last: Relation | undefined, isMore: boolean) =>
     isMore && last !== undefined ? { next_cursor: cursors.encode(placeOf(last)) } : {};
   if (detail === "names") {
-    const fits = fitting(wanted, space, ({ name }) => name.length + 4);
+    const fits = fitCount(wanted, space, ({ name }) => name.length + 4);
     const shown = wanted.slice(0, Math.min(limit, fits));
     return { names: grouped(shown), ...next(shown.at(-1), shown.length < wanted.length) };
   }
@@ -130,7 +130,7 @@ export async function describeTables(
   const tables: NonNullable<TablesAnswer["tables"]> = [];
   const places: Relation[] = [];
   const atOnce = detail === "full" ? 1 : AT_ONCE;
-  const isFull = () => tables.length > limit || fitting(tables, space) < tables.length;
+  const isFull = () => tables.length > limit || fitCount(tables, space) < tables.length;
   let at = 0;
   for (; at < wanted.length && !isFull(); at += atOnce) {
     const some = wanted.slice(at, at + atOnce);
@@ -145,7 +145,7 @@ export async function describeTables(
       places.push(relation);
     }
   }
-  const page = tables.slice(0, Math.min(limit, fitting(tables, space)));
+  const page = tables.slice(0, Math.min(limit, fitCount(tables, space)));
   const isMore = page.length < tables.length || at < wanted.length;
   return { tables: page, ...next(places[page.length - 1], isMore) };
 }

@@ -1,8 +1,8 @@
-import { clip, grouped, oneLine } from "@refmcp/boundary/answer";
+import { clip, digits, oneLine } from "@refmcp/boundary/answer";
 import type { TableCounts } from "./record.ts";
 
 /** `1 row`, `2,000 rows`. */
-export const rowCount = (rows: number) => `${grouped(rows)} ${rows === 1 ? "row" : "rows"}`;
+export const rowCount = (rows: number) => `${digits(rows)} ${rows === 1 ? "row" : "rows"}`;
 
 /** Characters of a statement that the user is shown. */
 const SHOWN_CHARS = 2_000;
@@ -13,7 +13,7 @@ const ACTION_CHARS = 100;
 export function shownSql(sql: string): string {
   const text = oneLine(sql.trim().replace(/\s*;$/, ""));
   const rest = text.length - SHOWN_CHARS;
-  return rest <= 0 ? text : `${text.slice(0, SHOWN_CHARS)}… (${grouped(rest)} more characters)`;
+  return rest <= 0 ? text : `${text.slice(0, SHOWN_CHARS)}… (${digits(rest)} more characters)`;
 }
 
 /** What a change that is not recorded loses, or weakens. */

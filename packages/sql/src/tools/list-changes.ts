@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import { toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
@@ -39,7 +39,7 @@ export const listChangesTool = (kind: Kind) =>
       const last = cursors.decode(cursor);
       const all = await at.settled(await databases.changes.list(at.identity), { signal });
       const changes = all.filter(({ id }) => last === undefined || id < last).map(listed);
-      const page = changes.slice(0, Math.min(limit, fitting(changes, budget - 200)));
+      const page = changes.slice(0, Math.min(limit, fitCount(changes, budget - 200)));
       const next = page.at(-1);
       return {
         changes: page,

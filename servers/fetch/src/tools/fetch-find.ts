@@ -1,5 +1,5 @@
 /** The tool that searches one page. */
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { maxAge, selector, tool, url } from "../context.ts";
 import { findIn, searchNotes } from "../page/answer/find.ts";
@@ -51,7 +51,7 @@ export default tool({
     const page = await snapshot.page({ selector }, signal);
     const { excerpts, total } = findIn(page.text, query, context);
     const rest = excerpts.slice(from, from + limit);
-    const places = rest.slice(0, fitting(rest, budget - 500));
+    const places = rest.slice(0, fitCount(rest, budget - 500));
     const next = from + places.length;
     return {
       url: snapshot.answer.url.href,

@@ -1,4 +1,4 @@
-import { errorsOf, grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, errorsOf, oneLine } from "@refmcp/boundary/answer";
 
 export function named(path: string): string {
   return `"${oneLine(path)}"`;
@@ -6,7 +6,7 @@ export function named(path: string): string {
 
 /** A number with its noun: `1 file`, `2,000 files`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${grouped(count)} ${count === 1 ? one : many}`;
+  return `${digits(count)} ${count === 1 ? one : many}`;
 }
 
 /** This server's errors: each with its kind, and what to do next; a hint of the error itself replaces that. */

@@ -91,16 +91,16 @@ export async function notThere(guard: PathGuard, path: string): Promise<never> {
 
 /** Returns the missing directories of a path, outermost first; each directory is looked up once. */
 export function missingDirectories(guard: PathGuard) {
-  const known = new Map<string, readonly string[]>();
+  const results = new Map<string, readonly string[]>();
   return async function find(path: string): Promise<readonly string[]> {
-    const before = known.get(path);
+    const before = results.get(path);
     if (before !== undefined) return before;
     const isThere = guard.contains(path) && (await guard.exists(path));
     const directory = isThere ? await guard.openDirectory(path).catch(orNothing) : undefined;
     await directory?.close();
     const isTop = dirname(path) === path;
     const missing = directory === undefined && !isTop ? [...(await find(dirname(path))), path] : [];
-    known.set(path, missing);
+    results.set(path, missing);
     return missing;
   };
 }

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import { resource } from "../context.ts";
 import { textTypeOf } from "../files/read/file-kinds.ts";
 import { completePath, readTail, readWhole, resourceQuery } from "../files/read/resource.ts";
@@ -26,11 +26,11 @@ export default resource({
   },
   async list(files, _cursor, call) {
     const newest = await newestFiles(files, call.signal);
-    const found = newest.flatMap(({ path, size, time }) => {
+    const listings = newest.flatMap(({ path, size, time }) => {
       const query = resourceQuery(path, size);
       if (query === undefined) return [];
       const lastModified = new Date(time).toISOString();
-      const facts = `${sized(size)}, modified ${lastModified}`;
+      const facts = `${sizeOf(size)}, modified ${lastModified}`;
       return {
         uri: pathToFileURL(path).href + query,
         name: basename(path),
@@ -41,12 +41,12 @@ export default resource({
         annotations: { lastModified },
       };
     });
-    return { resources: found };
+    return { resources: listings };
   },
   complete: {
     async path(value, files) {
-      const found = await completePath(files, absolute(value));
-      return found.map((path) => path.replace(/^\//, ""));
+      const completion = await completePath(files, absolute(value));
+      return completion.map((path) => path.replace(/^\//, ""));
     },
   },
   watch: ({ path }, files, changed) => files.watchers.watch(absolute(path), changed),

@@ -1,4 +1,4 @@
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { tool } from "../context.ts";
 import { changeAnswer, confirmLoss, deletionText, namedList } from "../files/change/answer.ts";
@@ -38,7 +38,7 @@ export default tool({
       what:
         lost.length === 1 && only?.content !== undefined
           ? ` and its contents: ${describe(only.content)}`
-          : ` (${sized(bytes)})`,
+          : ` (${sizeOf(bytes)})`,
     });
     const progress = (done: number, total: number) => call.progress(done, total);
     const { receipt, outcomes } = await run(files, subject, steps, { signal, progress });

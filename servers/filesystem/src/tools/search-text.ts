@@ -29,7 +29,7 @@ export default tool({
   async run(input, files, call) {
     const progress = (done: number) => call.progress(done, undefined, "files searched");
     const { budget, signal } = call;
-    const found = await searchText(files, { ...input, budget, signal, progress });
-    return searchAnswer(found, input.context, files.guard.allowed.directories()[0]?.path);
+    const matches = await searchText(files, { ...input, budget, signal, progress });
+    return searchAnswer(matches, input.context, files.guard.allowed.directories()[0]?.path);
   },
 });

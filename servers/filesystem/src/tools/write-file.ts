@@ -1,4 +1,4 @@
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { expectedHash, path, tool } from "../context.ts";
 import { confirmLoss } from "../files/change/answer.ts";
@@ -25,7 +25,7 @@ export default tool({
     const { path } = input;
     const bytes = files.store.keeps ? 0 : await replacedBytes(files, input);
     const count = bytes === 0 ? 0 : 1;
-    await confirmLoss(files, call, { verb: "Overwrite", path, count, what: ` (${sized(bytes)})` });
+    await confirmLoss(files, call, { verb: "Overwrite", path, count, what: ` (${sizeOf(bytes)})` });
     return writeAnswer(await write(files, { ...input, signal: call.signal }));
   },
 });

@@ -216,6 +216,11 @@ export const tasks = [
     check: (_, read) => read.includes("v2.55"),
   },
   {
+    name: "the release that a commit came with",
+    ours: [["git_list_refs", { kind: "tags", contains: "5acfacc2a1", limit: 5 }]],
+    check: (_, read) => read.includes("v2.50.0"),
+  },
+  {
     name: "which branches exist",
     cyanheads: [["git_branch", { mode: "list", all: true }]],
     ours: [["git_branch", { branch_type: "all" }]],

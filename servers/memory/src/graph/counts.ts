@@ -1,4 +1,4 @@
-import { grouped } from "@refmcp/boundary/answer";
+import { digits } from "@refmcp/boundary/answer";
 import type { Counts } from "./types.ts";
 
 /** The names of the counts, and of what each counts. */
@@ -12,6 +12,6 @@ const NOUNS = [
 export function counted(counts: Partial<Counts>): string {
   return NOUNS.flatMap(([many, one]) => {
     const count = counts[many];
-    return count === undefined ? [] : [`${grouped(count)} ${count === 1 ? one : many}`];
+    return count === undefined ? [] : [`${digits(count)} ${count === 1 ? one : many}`];
   }).join(", ");
 }

@@ -1,5 +1,5 @@
 import { errorCode } from "@refmcp/boundary";
-import { errorsOf, sized, ToolError } from "@refmcp/boundary/answer";
+import { errorsOf, sizeOf, ToolError } from "@refmcp/boundary/answer";
 
 /** The error codes of this server. */
 export const failure = errorsOf({
@@ -126,7 +126,7 @@ export function refuseLarge(file: string, bytes: number): void {
   if (bytes <= MAX_BYTES) return;
   throw new ToolError(
     "too_large",
-    `${file} is ${sized(bytes)}; the limit is ${sized(MAX_BYTES)}.`,
+    `${file} is ${sizeOf(bytes)}; the limit is ${sizeOf(MAX_BYTES)}.`,
     {
       hint: "Split the file and import the parts.",
     },

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
-import { sized, ToolError } from "@refmcp/boundary/answer";
+import { sizeOf, ToolError } from "@refmcp/boundary/answer";
 import envPaths from "env-paths";
 import { type DriverHost, Drivers } from "./driver/drivers.ts";
 import type { DriverOptions } from "./driver/protocol.ts";
@@ -53,7 +53,7 @@ export class Services {
       if (stat.size > MAX_UPLOAD)
         throw new ToolError(
           "too_large",
-          `${path} is ${sized(stat.size)}; the limit for uploads is ${sized(MAX_UPLOAD)}.`,
+          `${path} is ${sizeOf(stat.size)}; the limit for uploads is ${sizeOf(MAX_UPLOAD)}.`,
         );
       return { name: basename(path), mimeType: mimeOf(path), buffer: await handle.readFile() };
     } finally {

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { grep, number, sentences, tool } from "../context.ts";
@@ -26,7 +26,7 @@ export default tool({
     const from = cursors.decode(cursor) ?? 0;
     const all = await specs.list({ ...selection, project: undefined }, call.signal);
     const page = all.slice(from, from + limit);
-    const tests = page.slice(0, fitting(page, call.budget - 500));
+    const tests = page.slice(0, fitCount(page, call.budget - 500));
     const end = from + tests.length;
     return {
       tests,

@@ -1,4 +1,4 @@
-import { fitting } from "@refmcp/boundary/answer";
+import { fitCount } from "@refmcp/boundary/answer";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
 import { database, tool } from "../context.ts";
@@ -31,7 +31,7 @@ export default tool({
     const { queries: all, note } = await topQueries(sessions, order_by, limit, {
       signal: call.signal,
     });
-    const queries = all.slice(0, fitting(all, call.budget - 500));
+    const queries = all.slice(0, fitCount(all, call.budget - 500));
     return {
       queries,
       ...(queries.length < all.length ? { omitted: all.length - queries.length } : {}),

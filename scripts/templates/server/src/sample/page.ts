@@ -1,4 +1,4 @@
-import { type CursorCodec, fitting } from "@refmcp/boundary/answer";
+import { type CursorCodec, fitCount } from "@refmcp/boundary/answer";
 
 export interface FindRequest {
   /** Found in the note in this order; case does not matter. */
@@ -36,7 +36,7 @@ export function pageOf<Position>(
   cursors: CursorCodec<Position>,
 ): Found {
   const notes = found.map(([note]) => note);
-  const page = notes.slice(0, Math.min(limit, fitting(notes, budget - FRAME)));
+  const page = notes.slice(0, Math.min(limit, fitCount(notes, budget - FRAME)));
   const last = found[page.length - 1];
   const isMore = last !== undefined && notes.length > page.length;
   return { notes: page, ...(isMore ? { next_cursor: cursors.encode(last[1]) } : {}) };

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
-import { clip, cursorsOf, grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, digits, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { type FindRequest, type Found, MAX_TEXT, type Note, pageOf } from "./page.ts";
 
@@ -69,7 +69,7 @@ export class SampleSource {
       if (stat.size > this.#maxBytes)
         throw new ToolError(
           "too_large",
-          `"${oneLine(path)}" has ${grouped(stat.size)} bytes; at most ${grouped(this.#maxBytes)} are read.`,
+          `"${oneLine(path)}" has ${digits(stat.size)} bytes; at most ${digits(this.#maxBytes)} are read.`,
           {
             hint: "Ask the user to start the server with a larger --max-file-bytes, or name another file.",
           },

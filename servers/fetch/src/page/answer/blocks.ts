@@ -1,5 +1,5 @@
 /** The blocks of an answer: what a page has, and our own lines in separate blocks, which a page cannot imitate. */
-import { counted, grouped, sized } from "@refmcp/boundary/answer";
+import { countOf, digits, sizeOf } from "@refmcp/boundary/answer";
 import type { Snapshot } from "../read/snapshot.ts";
 import type { Failure, FetchResult } from "./fetch-page.ts";
 import { inHeader, urlInHeader } from "./piece.ts";
@@ -56,7 +56,7 @@ export function answerContent({
     const heading = headings.length === 0 ? "" : ` | ${inHeader(headings.join(" > "))}`;
     return `[${at + 1}] ${urlInHeader(url)}${heading} | start_index=${index}`;
   });
-  const of = `${grouped(chars)} characters of ${counted(pages, "page")}`;
+  const of = `${digits(chars)} characters of ${countOf(pages, "page")}`;
   const failed = failures.map((failure) => `[${failure}]`);
   const text = (lines: readonly string[]): Block => ({ type: "text", text: lines.join("\n") });
   if (answer !== undefined) {
@@ -67,7 +67,7 @@ export function answerContent({
   const summary =
     passages.length === 0
       ? `[No passage in ${of} shares a word with the question. Ask in the words of the pages, or read them with fetch.]`
-      : `[${counted(passages.length, "passage")} from ${of}, the best first. To read on, call fetch with the URL and start_index.]`;
+      : `[${countOf(passages.length, "passage")} from ${of}, the best first. To read on, call fetch with the URL and start_index.]`;
   return [...blocks, text([summary, ...failed])];
 }
 
@@ -79,14 +79,14 @@ function fileContent({ answer, body, uri }: Snapshot): Block[] {
   if (SHOWN_IMAGES.includes(mimeType) && size <= MAX_IMAGE_BYTES && !answer.isCut)
     return [
       { type: "image", data: answer.body.toString("base64"), mimeType },
-      { type: "text", text: `[${href} | ${mimeType} | ${sized(size)} | Kept as ${uri}]` },
+      { type: "text", text: `[${href} | ${mimeType} | ${sizeOf(size)} | Kept as ${uri}]` },
     ];
   const name = answer.url.pathname.split("/").findLast((part) => part !== "") ?? answer.url.host;
   return [
     { type: "resource_link", uri, name: name.slice(0, 200), mimeType, size },
     {
       type: "text",
-      text: `[${href} has no text: ${mimeType}, ${answer.isCut ? `cut after the first ${sized(size)}; --max-bytes sets the limit` : sized(size)}. Its bytes: resource ${uri}]`,
+      text: `[${href} has no text: ${mimeType}, ${answer.isCut ? `cut after the first ${sizeOf(size)}; --max-bytes sets the limit` : sizeOf(size)}. Its bytes: resource ${uri}]`,
     },
   ];
 }

@@ -1,5 +1,5 @@
 /** Finding words in a page, with the text around them. */
-import { grouped, sized } from "@refmcp/boundary/answer";
+import { digits, sizeOf } from "@refmcp/boundary/answer";
 import { outlineOf } from "../read/outline.ts";
 import type { Snapshot } from "../read/snapshot.ts";
 import type { Page } from "../read/views.ts";
@@ -70,8 +70,8 @@ export function searchNotes(
   const notes: (string | false)[] = [
     /#./.test(url) && "The whole page was searched; indexes are for url, without the #fragment.",
     total === 0 && isPart && `Only the ${extractor} was searched: selector body searches all.`,
-    total >= MAX_MATCHES && `Only the first ${grouped(MAX_MATCHES)} matches are counted.`,
-    isCut && `Only the first ${sized(body.length)} were downloaded.`,
+    total >= MAX_MATCHES && `Only the first ${digits(MAX_MATCHES)} matches are counted.`,
+    isCut && `Only the first ${sizeOf(body.length)} were downloaded.`,
     needsJavascript && "needs_javascript: the page has almost no text without a browser.",
   ];
   return notes.filter(Boolean).join(" ") || undefined;

@@ -1,5 +1,5 @@
 /** Everything about a page except its text, for `format: "metadata"`. */
-import { fitting } from "@refmcp/boundary/answer";
+import { fitCount } from "@refmcp/boundary/answer";
 import { dateOf } from "../convert/date.ts";
 import { outlineOf } from "../read/outline.ts";
 import type { Snapshot } from "../read/snapshot.ts";
@@ -14,7 +14,7 @@ export function metadataOf(snapshot: Snapshot, page: Page | undefined, budget: n
   const { text, extractor, needsJavascript, reason, pages, next, canonical, refresh } = page ?? {};
   const { title, byline, published, modified, language, description } = page ?? {};
   const headings = outlineOf(text ?? "");
-  const outline = headings.slice(0, fitting(headings, budget - FACTS_CHARS));
+  const outline = headings.slice(0, fitCount(headings, budget - FACTS_CHARS));
   const redirects = answer.redirects.map(({ href }) => href);
   return {
     url: answer.url.href,

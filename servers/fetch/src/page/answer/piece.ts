@@ -1,5 +1,5 @@
 /** A piece of a page's text, between our own lines about the page and about the piece. */
-import { clip, grouped, oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import { clip, digits, oneLine, sizeOf, ToolError } from "@refmcp/boundary/answer";
 import type { Snapshot } from "../read/snapshot.ts";
 import type { Page } from "../read/views.ts";
 
@@ -23,7 +23,7 @@ export interface Piece {
 export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: number): Piece {
   const { length } = page.text;
   if (start > 0 && start >= length) {
-    const message = `No more content: the text has ${grouped(length)} characters, start_index is ${grouped(start)}.`;
+    const message = `No more content: the text has ${digits(length)} characters, start_index is ${digits(start)}.`;
     throw new ToolError("invalid", message, {
       hint: "Start at 0, or search for text with fetch_find.",
     });
@@ -34,8 +34,8 @@ export function pieceOf(snapshot: Snapshot, page: Page, start: number, max: numb
     length === 0
       ? "The page has no text"
       : start === 0 && end === length
-        ? `All ${grouped(length)} characters`
-        : `Characters ${grouped(start)} to ${grouped(end)} of ${grouped(length)}`;
+        ? `All ${digits(length)} characters`
+        : `Characters ${digits(start)} to ${digits(end)} of ${digits(length)}`;
   const more =
     end < length ? ` Content truncated: call fetch with start_index=${end} to get more.` : "";
   const next =
@@ -69,7 +69,7 @@ function headOf({ answer, body, encoding, isText }: Snapshot, page: Page): strin
     page.refresh &&
       `redirects to ${urlInHeader(page.refresh)} (meta refresh); fetch that URL instead`,
     answer.redirects[0] && `redirected from ${urlInHeader(answer.redirects[0].href)}`,
-    answer.isCut && `only its first ${sized(answer.body.length)} were downloaded`,
+    answer.isCut && `only its first ${sizeOf(answer.body.length)} were downloaded`,
     page.reason && `not converted: ${inHeader(page.reason)}`,
     page.needsJavascript &&
       "needs_javascript: almost no text without a browser; use pw_inspect_page of the playwright server",

@@ -1,5 +1,5 @@
 /** Feeds (RSS, Atom) and sitemaps as lists. */
-import { counted } from "@refmcp/boundary/answer";
+import { countOf } from "@refmcp/boundary/answer";
 import { decodeXML } from "entities";
 import { DomUtils, parseDocument } from "htmlparser2";
 import { dateOf } from "./date.ts";
@@ -49,7 +49,7 @@ function sitemapOf(xml: string, base: string): List | undefined {
     return [address, lastmod.exec(body)?.[1]].filter(Boolean).join(" ");
   });
   const isIndex = root === "sitemapindex";
-  const extractor = `sitemap${isIndex ? " index" : ""}, ${counted(lines.length, isIndex ? "sitemap" : "URL")}`;
+  const extractor = `sitemap${isIndex ? " index" : ""}, ${countOf(lines.length, isIndex ? "sitemap" : "URL")}`;
   return { text: lines.join("\n"), extractor, needsJavascript: false };
 }
 
@@ -64,7 +64,7 @@ function feedOf(xml: string, base: string): List {
   const lines = items.map((item) => itemLine(textsIn(item, base)));
   return {
     text: [...(title ? [`# ${title}`, ""] : []), ...lines].join("\n"),
-    extractor: `feed, ${counted(items.length, "item")}`,
+    extractor: `feed, ${countOf(items.length, "item")}`,
     title,
     needsJavascript: false,
   };

@@ -1,5 +1,5 @@
 import { basename, dirname, join, relative } from "node:path";
-import { fitting, grouped, sized } from "@refmcp/boundary/answer";
+import { digits, fitCount, sizeOf } from "@refmcp/boundary/answer";
 import { counted, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { describe, entriesOf } from "../store/state.ts";
@@ -30,7 +30,7 @@ export function changeAnswer(done: string, receipt: Receipt | undefined): string
 /** Some paths, and how many more there are. */
 export function namedList(paths: readonly string[]): string {
   const more = paths.length - MAX_NAMED;
-  const rest = more > 0 ? ` and ${grouped(more)} more` : "";
+  const rest = more > 0 ? ` and ${digits(more)} more` : "";
   return paths.slice(0, MAX_NAMED).map(named).join(", ") + rest;
 }
 
@@ -46,9 +46,9 @@ export async function confirmLoss(
 ): Promise<void> {
   if (store.keeps || loss.count === 0) return;
   const { verb, path, count, what } = loss;
-  const others = count === 1 ? "" : ` and ${grouped(count - 1)} more`;
+  const others = count === 1 ? "" : ` and ${digits(count - 1)} more`;
   const question = `${verb} ${named(path)}${others}${what}? It will be permanently lost: nothing is kept (--journal-days 0).`;
-  const action = `${verb} ${count === 1 ? named(basename(path)) : `${grouped(count)} files`}`;
+  const action = `${verb} ${count === 1 ? named(basename(path)) : `${digits(count)} files`}`;
   await call.confirm(question, action);
 }
 
@@ -59,8 +59,8 @@ export function deletionText(deletions: readonly Deletion[]): string {
     return entriesOf(first.content) === 0
       ? "an empty directory"
       : `a directory with ${describe(first.content)}`;
-  const count = (type: Deletion["type"]) => deletions.filter((one) => one.type === type).length;
-  const bytes = deletions.reduce((sum, one) => sum + one.bytes, 0);
+  const count = (type: Deletion["type"]) => deletions.filter((item) => item.type === type).length;
+  const bytes = deletions.reduce((sum, deletion) => sum + deletion.bytes, 0);
   const [files, directories, links] = [count("file"), count("directory"), count("link")];
   return describe({ files, directories, links, others: 0, bytes });
 }
@@ -82,34 +82,34 @@ export function planAnswer(
   const [only] = files;
   if (done !== undefined && only !== undefined && files.length === 1 && parents.length === 0) {
     const { content } = outcomes.at(-1) ?? {};
-    const bytes = replaced.count === 0 ? "" : `, replacing ${sized(replaced.bytes)}`;
+    const bytes = replaced.count === 0 ? "" : `, replacing ${sizeOf(replaced.bytes)}`;
     const what = content === undefined ? "" : `: ${describe(content)}`;
     const sentence = `${isMove ? "Moved" : "Copied"} ${named(only.from)} to ${named(only.to)}${what}${bytes}.`;
     return changeAnswer([sentence, ...left].join(" "), done.receipt);
   }
   const lines = foldedLines(files);
   const chars = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
-  const shown = lines.slice(
+  const visible = lines.slice(
     0,
-    fitting(lines, chars, ({ length }) => length + 1),
+    fitCount(lines, chars, ({ length }) => length + 1),
   );
-  const more = lines.length - shown.length;
+  const more = lines.length - visible.length;
   const verb = done === undefined ? `Would ${subject.action}` : isMove ? "Moved" : "Copied";
   const areFiles = files.every(({ stat }) => !stat.isDirectory());
   const [one, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
   const directories = new Set(files.map(({ to }) => dirname(to))).size;
   const into = `${counted(files.length, one, many)} into ${counted(directories, "directory", "directories")}`;
   const facts = [
-    `${verb} ${into}${parents.length === 0 ? "" : ` (${grouped(parents.length)} created)`}.`,
+    `${verb} ${into}${parents.length === 0 ? "" : ` (${digits(parents.length)} created)`}.`,
     ...(unchanged === 0 ? [] : [`${counted(unchanged, "file")} already had the wanted path.`]),
     ...(replaced.count === 0
       ? []
-      : [`${counted(replaced.count, "file")} replaced (${sized(replaced.bytes)}).`]),
+      : [`${counted(replaced.count, "file")} replaced (${sizeOf(replaced.bytes)}).`]),
     ...left,
     ...(done === undefined ? ["Nothing was changed."] : receiptText(done.receipt)),
   ];
   const rest = more > 0 ? [`… and ${counted(more, "more line")}`] : [];
-  return [...shown, ...rest, `[${facts.join(" ")}]`].join("\n");
+  return [...visible, ...rest, `[${facts.join(" ")}]`].join("\n");
 }
 
 /** `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"`, below what that is relative to. */

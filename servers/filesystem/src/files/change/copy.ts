@@ -29,19 +29,19 @@ export async function copyTo(
   progress: RunOptions["progress"],
 ): Promise<Outcome> {
   const { guard, recording, signal } = making;
-  const hidden = temporaryName();
-  const hiddenPath = join(dirname(to), hidden);
+  const temporary = temporaryName();
+  const hiddenPath = join(dirname(to), temporary);
   const source = (await directoryAt(guard, from)) ?? (await guard.openFile(from));
   try {
     return await withPlace(guard, to, async (place) => {
       const directory = await guard.walk(place.parent);
-      const target = { directory, name: hidden, path: to };
+      const target = { directory, name: temporary, path: to };
       try {
         const isFile = "handle" in source;
         const outcome = isFile
-          ? await copyOneFile(source, place.parent.entry(hidden))
+          ? await copyOneFile(source, place.parent.entry(temporary))
           : await copyDirectory(source, place.parent, target);
-        const after = await stateOf(directory, hidden, signal);
+        const after = await stateOf(directory, temporary, signal);
         signal?.throwIfAborted();
         const size_after = outcome.content.bytes;
         recording.write({ kind: "put", path: to, after, size_after });
@@ -74,7 +74,7 @@ export async function copyTo(
     const content = await contentOf(directory, signal);
     const total = content.files + content.directories + content.links;
     const special: string[] = [];
-    const copied = await copyTree({ directory, name: ".", path: from }, target, {
+    const inventory = await copyTree({ directory, name: ".", path: from }, target, {
       signal,
       attributes: false,
       onSkip: (key) => special.push(key.slice(1)),
@@ -83,7 +83,7 @@ export async function copyTo(
         if (isDue) progress?.(entries, total);
       },
     });
-    const links = [...copied].flatMap(([key, stat]) =>
+    const links = [...inventory].flatMap(([key, stat]) =>
       stat.isSymbolicLink() ? [key.slice(1)] : [],
     );
     const outside = await dropOutsideLinks(links);

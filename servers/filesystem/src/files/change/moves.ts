@@ -1,4 +1,4 @@
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import type { Files } from "../files.ts";
 import { confirmLoss, planAnswer } from "./answer.ts";
 import { planMoves } from "./plan.ts";
@@ -16,7 +16,7 @@ export async function runMoves(files: Files, { dryRun, ...request }: MoveRequest
   const plan = await planMoves(files, { ...request, signal });
   if (dryRun) return planAnswer(plan);
   const { replaced, subject, steps } = plan;
-  const what = ` (${sized(replaced.bytes)})`;
+  const what = ` (${sizeOf(replaced.bytes)})`;
   await confirmLoss(files, call, { ...replaced, verb: "Replace", what });
   const progress = (done: number, total: number) => call.progress(done, total);
   return planAnswer(plan, await run(files, subject, steps, { progress, signal }));

@@ -15,16 +15,16 @@ export interface Checked extends Pair {
 
 /** Finds out which pairs of a plan exclude each other. */
 export function conflictsAmong(checked: readonly Checked[], action: "move" | "copy") {
-  const sources = new Map(action === "move" ? checked.map((one) => [one.fromKey, one]) : []);
+  const sources = new Map(action === "move" ? checked.map((item) => [item.fromKey, item]) : []);
   const allSources = new Set(checked.map(({ fromKey }) => fromKey));
-  const targets = new Map(checked.map((one) => [one.toKey, one]));
-  const seen = new Map<string, Checked>();
-  const taken = new Map<string, Checked>();
+  const targets = new Map(checked.map((pair) => [pair.toKey, pair]));
+  const bySource = new Map<string, Checked>();
+  const byTarget = new Map<string, Checked>();
   return (pair: Checked): string | undefined => {
     const { fromKey, toKey } = pair;
-    const [twice, same] = [seen.get(fromKey), taken.get(toKey)];
-    seen.set(fromKey, pair);
-    taken.set(toKey, pair);
+    const [twice, same] = [bySource.get(fromKey), byTarget.get(toKey)];
+    bySource.set(fromKey, pair);
+    byTarget.set(toKey, pair);
     if (action === "move" && twice !== undefined) return "It has two destinations";
     if (same !== undefined) return `${named(same.from)} has the same destination`;
     const around = outerOf(fromKey, sources);

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { basename, extname, join } from "node:path";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { orRefused, withDirectory } from "../open-path.ts";
@@ -56,7 +56,7 @@ export async function matches(
     hides: () => false,
     hidesContents: (path: string) => path.split("/").length >= depth,
   };
-  const found: Match[] = [];
+  const results: Match[] = [];
   await withDirectory(guard, base, (root) =>
     walk(guard, root, { signal, exclude }, ({ path, name, type, parent }) => {
       const isWanted = directoriesOnly ? type === "directory" : type === "file" || type === "link";
@@ -64,16 +64,16 @@ export async function matches(
       if (captures === undefined) return undefined;
       const stat = lstatSync(parent.entry(name), { throwIfNoEntry: false });
       if (stat === undefined) return undefined;
-      found.push({ path: join(root.path, path), name, captures, modified: stat.mtime });
-      return found.length > max ? "stop" : undefined;
+      results.push({ path: join(root.path, path), name, captures, modified: stat.mtime });
+      return results.length > max ? "stop" : undefined;
     }),
   );
-  if (found.length > max)
-    throw failure("too_many_files", `More than ${grouped(max)} files match ${named(source)}.`, {
+  if (results.length > max)
+    throw failure("too_many_files", `More than ${digits(max)} files match ${named(source)}.`, {
       hint: "Use a narrower pattern, or several calls.",
     });
-  if (found.length === 0) throw noMatch(source, directoriesOnly);
-  return found;
+  if (results.length === 0) throw noMatch(source, directoriesOnly);
+  return results;
 }
 
 function noMatch(source: string, directoriesOnly: boolean) {
@@ -93,15 +93,15 @@ export async function matchedPairs(
   { source, destination, signal }: PairRequest,
   max: number,
 ): Promise<Pair[] | undefined> {
-  const found = await matches(files, source, { max, signal });
-  if (found === undefined) return undefined;
+  const entries = await matches(files, source, { max, signal });
+  if (entries === undefined) return undefined;
   const isInto = await isDirectory(files, destination);
   const template = isInto ? `${destination}/$0` : destination;
-  const pairs = found.map(({ path, ...values }, index) => {
+  const pairs = entries.map(({ path, ...values }, index) => {
     return { from: path, to: filled(template, { ...values, index }) };
   });
   if (pairs.length > 1 && pairs.every(({ to }) => to === pairs[0]?.to)) {
-    const what = `${named(destination)} is one path for ${grouped(pairs.length)} files.`;
+    const what = `${named(destination)} is one path for ${digits(pairs.length)} files.`;
     const hint = isInto
       ? "They have the same name: write $1 or {n} in the destination."
       : `To put them into it, write ${oneLine(destination)}/$0; to number them, write {n}.`;

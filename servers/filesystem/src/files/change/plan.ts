@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { GuardedPlace, PathGuard } from "@refmcp/boundary";
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { digits, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { missingDirectories, notThere, placeOf, withDirectory } from "../open-path.ts";
@@ -128,9 +128,9 @@ async function pairsOf(files: Files, request: MoveRequest): Promise<Pair[]> {
   if (moves === undefined && (source === undefined || destination === undefined))
     throw failure("no_pairs", "source and destination, or moves, are required.");
   const pairs: Pair[] = [];
-  for (const one of moves ?? [{ source: source ?? "", destination: destination ?? "" }]) {
-    const matched = await matchedPairs(files, { ...one, signal }, MAX_PLANNED - pairs.length);
-    for (const pair of matched ?? [await pairOf(files.guard, one)]) pairs.push(pair);
+  for (const move of moves ?? [{ source: source ?? "", destination: destination ?? "" }]) {
+    const patternPairs = await matchedPairs(files, { ...move, signal }, MAX_PLANNED - pairs.length);
+    for (const pair of patternPairs ?? [await pairOf(files.guard, move)]) pairs.push(pair);
   }
   return pairs;
 }
@@ -176,19 +176,19 @@ function refused(action: "move" | "copy", problems: readonly Problem[], total: n
   const [only] = problems;
   // The sentence and the hint of a single file need no summary.
   if (total === 1 && only !== undefined) return only.error;
-  const shown = problems
+  const lines = problems
     .slice(0, MAX_PROBLEMS)
     .map(({ pair, error }) => `${named(pair.from)} → ${named(pair.to)}: ${error.message}`);
-  const more = problems.length - shown.length;
+  const more = problems.length - lines.length;
   const rest = more > 0 ? ` And ${counted(more, "other")}.` : "";
   const of = counted(total, action, action === "move" ? "moves" : "copies");
-  const what = `${grouped(problems.length)} of ${of} cannot be made; nothing was changed.`;
-  return failure("plan_refused", `${what} ${shown.join(" ")}${rest}`);
+  const what = `${digits(problems.length)} of ${of} cannot be made; nothing was changed.`;
+  return failure("plan_refused", `${what} ${lines.join(" ")}${rest}`);
 }
 
 /** Plans a new directory with its missing parents; no steps if it exists. */
-export async function planDirectory({ guard }: Files, given: string) {
-  const path = await guard.resolve(given);
+export async function planDirectory({ guard }: Files, pathText: string) {
+  const path = await guard.resolve(pathText);
   // Refused here if it is outside, read-only, or a file is in the way.
   const steps = (await missingDirectories(guard)(path)).map(directoryStep);
   const subject: Subject = { action: "create_directory", path };
@@ -215,8 +215,8 @@ export async function planDeletion(
 ) {
   const matched = await matches(files, path, { max: MAX_PLANNED, signal });
   const deletions: Deletion[] = [];
-  for (const one of matched?.map(({ path }) => path) ?? [path])
-    deletions.push(await deletionOf(files, one, recursive, signal));
+  for (const target of matched?.map(({ path }) => path) ?? [path])
+    deletions.push(await deletionOf(files, target, recursive, signal));
   const [first] = deletions;
   const subject: Subject = { action: "delete", path: first?.path ?? path };
   const steps = deletions.map(
@@ -227,11 +227,11 @@ export async function planDeletion(
 
 async function deletionOf(
   { guard }: Files,
-  given: string,
+  pathText: string,
   recursive: boolean,
   signal: AbortSignal | undefined,
 ): Promise<Deletion> {
-  const place = await placeOf(guard, given, { write: true });
+  const place = await placeOf(guard, pathText, { write: true });
   const { path } = place;
   const stat = place.stat ?? (await notThere(guard, path));
   requireOrdinary(stat, path);

@@ -82,18 +82,18 @@ export async function remove(
     store.requireCopyable(path, size);
     const own = ownDirectory(dirname(image));
     try {
-      let copied: Awaited<ReturnType<typeof copyTree>> | undefined;
+      let inventory: Awaited<ReturnType<typeof copyTree>> | undefined;
       await recording.copying(async () => {
         const to = { directory: own, name: basename(image), path };
-        copied = await copyTree({ directory, name, path }, to, { signal, onSkip: () => {} });
+        inventory = await copyTree({ directory, name, path }, to, { signal, onSkip: () => {} });
       });
       if (!isSameDisk) recording.write(step);
       // Renamed first, so it disappears at once, however long the rest takes.
-      const hidden = temporaryName("moved");
-      await whileHeld(path, () => renameSync(entry, parent.entry(hidden)));
-      const leftover = await removeTree({ directory, name: hidden, path }, copied).then(
+      const temporary = temporaryName("moved");
+      await whileHeld(path, () => renameSync(entry, parent.entry(temporary)));
+      const leftover = await removeTree({ directory, name: temporary, path }, inventory).then(
         () => undefined,
-        () => join(parent.path, hidden),
+        () => join(parent.path, temporary),
       );
       return { replaced: bytes, leftover };
     } finally {
@@ -160,13 +160,13 @@ export async function restore(
   try {
     return await withPlace(guard, path, async (place) => {
       const { parent, stat } = place;
-      const kept = stat && (await withFile(guard, path, (file) => keep(making, file)));
+      const oldImage = stat && (await withFile(guard, path, (file) => keep(making, file)));
       // Tools that compare times see that the content has changed.
       if (stat !== undefined) utimesSync(own.entry(name), new Date(), new Date());
       const record = (after: State) => {
         const size_after = "size" in after ? after.size : undefined;
         const sizes = { size_before: stat?.size, size_after };
-        recording.write({ kind: "put", path, after, image: kept, ...sizes });
+        recording.write({ kind: "put", path, after, image: oldImage, ...sizes });
       };
       if (lstatSync(own.entry(name)).dev === parent.stat.dev) {
         record(await stateOf(own, name, signal));

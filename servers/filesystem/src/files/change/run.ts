@@ -67,7 +67,7 @@ export async function run(
 async function takeBack(files: Files, recording: Recording): Promise<void> {
   const settled = new Set<string>();
   const undoing = await startRecording(files.store, { action: "undo", path: recording.head.path });
-  let failed: ToolError | undefined;
+  let firstError: ToolError | undefined;
   const stuck = new Set<string>();
   for (const step of recording.steps.toReversed()) {
     const isCovered = settle(settled, step);
@@ -78,12 +78,12 @@ async function takeBack(files: Files, recording: Recording): Promise<void> {
       for (const reverse of steps) await make(files, undoing, reverse);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
-      failed ??= error;
+      firstError ??= error;
       for (const path of pathsOfStep(step)) stuck.add(path);
     }
   }
   await undoing.drop();
-  if (failed !== undefined) throw failed;
+  if (firstError !== undefined) throw firstError;
   await recording.drop();
 }
 

@@ -1,6 +1,6 @@
 import { rmdirSync, unlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { digits, ToolError } from "@refmcp/boundary/answer";
 import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { openIfThere, placeOf, withFile, withPlace } from "../open-path.ts";
@@ -46,7 +46,7 @@ export async function undo(
 }
 
 async function undoSteps(files: Files, change: Change, options: UndoOptions) {
-  const { ready, blocked } = await checked(files, change, options.signal);
+  const { ready, blocked } = await checkedChange(files, change, options.signal);
   const isOne = change.steps.filter((step) => !isMadeDirectory(step)).length === 1;
   const steps = ready.flatMap((reversal) => reversal.steps);
   // Created directories alone do not start an undo: they remain while something is in them.
@@ -74,7 +74,7 @@ interface Blocked {
 }
 
 /** Finds out which steps of a change can be undone, the last one first. */
-async function checked(files: Files, change: Change, signal: AbortSignal | undefined) {
+async function checkedChange(files: Files, change: Change, signal: AbortSignal | undefined) {
   const settled = new Set<string>();
   const ready: Reversal[] = [];
   const blocked: Blocked[] = [];
@@ -181,7 +181,7 @@ async function wasNotMade(
 }
 
 function refusal(blocked: readonly Blocked[], ready: number, files: number): ToolError {
-  const what = `${grouped(blocked.length)} of ${counted(ready + blocked.length, "step")} cannot be undone`;
+  const what = `${digits(blocked.length)} of ${counted(ready + blocked.length, "step")} cannot be undone`;
   const hint =
     files === 0
       ? "Undo the later changes of these files first; list_changes with path shows them."

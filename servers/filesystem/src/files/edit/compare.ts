@@ -51,8 +51,8 @@ export async function compareFiles(
   return { diff: diff.text, rest: factsLine(...facts), remark: facts.join(" ") };
 }
 
-async function readText({ guard, documents }: Files, given: string, signal?: AbortSignal) {
-  return withFile(guard, given, async (file) => {
+async function readText({ guard, documents }: Files, pathText: string, signal?: AbortSignal) {
+  return withFile(guard, pathText, async (file) => {
     const { path, stat } = file;
     const document = await documents.textOf(file, signal);
     if (document !== undefined) return { path, text: document.text, form: undefined };

@@ -1,4 +1,4 @@
-import { clip, fitting, grouped, oneLine } from "@refmcp/boundary/answer";
+import { clip, digits, fitCount, oneLine } from "@refmcp/boundary/answer";
 import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch } from "diff";
 import { counted } from "../errors.ts";
 
@@ -19,7 +19,7 @@ interface LineCounts {
 
 /** `1 line added, 2 removed` */
 export function lineCounts({ added, removed }: LineCounts): string {
-  return `${counted(added, "line")} added, ${grouped(removed)} removed`;
+  return `${counted(added, "line")} added, ${digits(removed)} removed`;
 }
 
 export interface DiffWork {
@@ -71,24 +71,24 @@ function cutHunk(hunk: Hunk, maxChars: number): Hunk {
   const lines = hunk.lines.map(cutLine);
   return {
     ...hunk,
-    lines: [...lines.slice(0, fitting(lines, Math.max(maxChars, MIN_CHARS))), " …"],
+    lines: [...lines.slice(0, fitCount(lines, Math.max(maxChars, MIN_CHARS))), " …"],
   };
 }
 
 /** How many lines of `after` are not in `before`. */
 function news(before: string, after: string): number {
-  const known = new Map<string, number>();
-  for (const line of before.split("\n")) known.set(line, (known.get(line) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const line of before.split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1);
   return after.split("\n").filter((line) => {
-    const left = known.get(line) ?? 0;
-    known.set(line, left - 1);
+    const left = counts.get(line) ?? 0;
+    counts.set(line, left - 1);
     return left <= 0;
   }).length;
 }
 
 function cutLine(line: string): string {
   if (line.length <= MAX_LINE_CHARS) return line;
-  return `${clip(line, MAX_LINE_CHARS)}… (${grouped(line.length - MAX_LINE_CHARS)} more characters)`;
+  return `${clip(line, MAX_LINE_CHARS)}… (${digits(line.length - MAX_LINE_CHARS)} more characters)`;
 }
 
 /** A diff, the rest of its answer, and what of that is for people who see it as files. */

@@ -1,4 +1,4 @@
-import { clip, grouped, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
+import { clip, digits, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import { decode, encode, type TextForm } from "../read/text-encoding.ts";
 import { editPattern } from "../search/text-pattern.ts";
@@ -138,10 +138,10 @@ function ambiguous(
 ): ToolError {
   const lines = matches
     .slice(0, MAX_PLACES)
-    .map(({ start }) => grouped(text.slice(0, start).split("\n").length));
+    .map(({ start }) => digits(text.slice(0, start).split("\n").length));
   const more =
-    matches.length > MAX_PLACES ? ` and ${grouped(matches.length - MAX_PLACES)} more` : "";
-  const message = `${where} occurs ${grouped(matches.length)} times in ${named(path)}, at lines ${lines.join(", ")}${more}; nothing was changed.`;
+    matches.length > MAX_PLACES ? ` and ${digits(matches.length - MAX_PLACES)} more` : "";
+  const message = `${where} occurs ${digits(matches.length)} times in ${named(path)}, at lines ${lines.join(", ")}${more}; nothing was changed.`;
   return failure("several_places", message);
 }
 
@@ -171,7 +171,7 @@ function hintOf(text: string, oldText: string): string {
   const near = lines.find(isSame) ?? nearest(wanted, lines, 1)[0];
   if (near === undefined || wanted.trim() === "") return " The file contains nothing similar.";
   const note = isSame(near) ? " (compare its whitespace and the lines around it)" : "";
-  const line = grouped(lines.indexOf(near) + 1);
+  const line = digits(lines.indexOf(near) + 1);
   return ` The closest match is line ${line}${note}:\n${oneLine(clip(near, 300))}`;
 }
 

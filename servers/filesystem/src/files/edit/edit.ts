@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { startDeadline } from "@refmcp/boundary";
-import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { digits, oneLine, ToolError } from "@refmcp/boundary/answer";
 import { receiptText } from "../change/answer.ts";
 import { run } from "../change/run.ts";
 import type { Step } from "../change/step.ts";
@@ -158,13 +158,13 @@ async function filesBelow(
   const glob = compileGlob(text);
   return withDirectory(guard, path, async (root) => {
     const ignore = await ignoreRules(guard, root, ignored);
-    const found: string[] = [];
+    const targets: string[] = [];
     await walk(guard, root, { signal, ignore }, ({ path, name, type }) => {
-      if (type === "file" && glob.matches(path, name, false)) found.push(join(root.path, path));
-      return found.length > MAX_FILES ? "stop" : undefined;
+      if (type === "file" && glob.matches(path, name, false)) targets.push(join(root.path, path));
+      return targets.length > MAX_FILES ? "stop" : undefined;
     });
-    if (found.length <= MAX_FILES) return found;
-    throw tooMany(`more than ${grouped(MAX_FILES)} files below ${named(path)} match the glob`);
+    if (targets.length <= MAX_FILES) return targets;
+    throw tooMany(`more than ${digits(MAX_FILES)} files below ${named(path)} match the glob`);
   });
 }
 
@@ -201,12 +201,12 @@ export function editManyAnswer(
     remaining -= diff.length;
     return remaining > 0 ? diff : undefined;
   });
-  const listed = dryRun ? files.filter((_, index) => diffs[index] === undefined) : files;
-  const lines = listed
+  const visibleFiles = dryRun ? files.filter((_, index) => diffs[index] === undefined) : files;
+  const lines = visibleFiles
     .slice(0, MAX_NAMED)
     .map((file) => `${oneLine(file.path)}: ${lineCounts(file)}.\n`);
-  const more = listed.length - MAX_NAMED;
-  if (more > 0) lines.push(`… and ${grouped(more)} more.\n`);
+  const more = visibleFiles.length - MAX_NAMED;
+  if (more > 0) lines.push(`… and ${digits(more)} more.\n`);
   const replaced = files.reduce((sum, { replacements }) => sum + replacements, 0);
   const places = `${counted(replaced, "place")} in ${counted(files.length, "file")}`;
   const done = dryRun ? `Would replace ${places}; nothing was changed.` : `Replaced ${places}.`;

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { sized, ToolError } from "@refmcp/boundary/answer";
+import { sizeOf, ToolError } from "@refmcp/boundary/answer";
 import { changeAnswer } from "../change/answer.ts";
 import { run } from "../change/run.ts";
 import { directoryStep, type Step } from "../change/step.ts";
@@ -63,16 +63,16 @@ async function writeLocked(files: Files, path: string, request: WriteRequest) {
   checkExpected(path, before, expected_hash);
   if (mode === "append" && before !== undefined) return appendTo(files, path, before, request);
   const bytes = Buffer.from(content, "utf8");
-  const was = before?.bytes?.length ? formOfText(before.bytes, { whole: true }) : undefined;
-  const isSame = was === undefined || was.encoding === "utf-8";
-  const written = {
+  const oldForm = before?.bytes?.length ? formOfText(before.bytes, { whole: true }) : undefined;
+  const isSame = oldForm === undefined || oldForm.encoding === "utf-8";
+  const answer = {
     path,
     created: before === undefined,
     size: bytes.length,
-    encoding: isSame ? "utf-8" : `utf-8, was ${was.encoding}`,
+    encoding: isSame ? "utf-8" : `utf-8, was ${oldForm.encoding}`,
     hash: hashOf(bytes),
   };
-  if (before?.bytes?.equals(bytes)) return { ...written, receipt: undefined };
+  if (before?.bytes?.equals(bytes)) return { ...answer, receipt: undefined };
   const parents = create_parents ? await missingDirectories(files.guard)(dirname(path)) : [];
   const steps: Step[] = [
     ...parents.map(directoryStep),
@@ -84,7 +84,7 @@ async function writeLocked(files: Files, path: string, request: WriteRequest) {
   ];
   const subject = { action: before === undefined ? "create" : "overwrite", path } as const;
   const { receipt } = await run(files, subject, steps, { signal, isLocked: true });
-  return { ...written, receipt };
+  return { ...answer, receipt };
 }
 
 /** Appends in place, as `>>` does: other programs may have the file open, and add lines at the same time. */
@@ -102,10 +102,10 @@ async function appendTo(
   const isCrlf = form.eol === "crlf" && !content.includes("\r");
   const text = isCrlf ? content.replaceAll("\n", "\r\n") : content;
   const bytes = encode(text, { ...form, bom: false });
-  const written = { path, created: false, encoding: form.encoding };
+  const answer = { path, created: false, encoding: form.encoding };
   if (bytes.length === 0) {
     const hash = whole && hashOf(whole);
-    return { ...written, size: before.stat.size, hash, receipt: undefined };
+    return { ...answer, size: before.stat.size, hash, receipt: undefined };
   }
   const expected = expected_hash === undefined ? undefined : before.stat;
   const step: Step = { kind: "append", path: before.path, bytes, before: expected };
@@ -113,13 +113,13 @@ async function appendTo(
   const { receipt, outcomes } = await run(files, subject, [step], { isLocked: true });
   const size = (outcomes[0]?.replaced ?? 0) + bytes.length;
   const after = whole && Buffer.concat([whole, bytes]);
-  return { ...written, size, hash: after?.length === size ? hashOf(after) : undefined, receipt };
+  return { ...answer, size, hash: after?.length === size ? hashOf(after) : undefined, receipt };
 }
 
 export function writeAnswer(written: Awaited<ReturnType<typeof write>>): string {
   const { path, created, size, hash, encoding, receipt } = written;
   const hashed = hash === undefined ? "" : ` Hash ${hash}.`;
   if (receipt === undefined) return `${named(path)} already has this content.${hashed}`;
-  const done = `${created ? "Created" : "Wrote"} ${named(path)} (${sized(size)}, ${encoding}).`;
+  const done = `${created ? "Created" : "Wrote"} ${named(path)} (${sizeOf(size)}, ${encoding}).`;
   return changeAnswer(`${done}${hashed}`, receipt);
 }

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { readSync, type Stats } from "node:fs";
 import type { GuardedFile, PathGuard } from "@refmcp/boundary";
-import { oneLine, sized, type ToolError } from "@refmcp/boundary/answer";
+import { oneLine, sizeOf, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import { orNothing, placeOf } from "../open-path.ts";
 
@@ -26,10 +26,8 @@ export async function readAt(
   let filled = 0;
   while (filled < buffer.length) {
     const part = [buffer, filled, buffer.length - filled, position + filled] as const;
-    const isSmall = length <= SYNC_BYTES;
-    const bytesRead = isSmall
-      ? readSync(handle.fd, ...part)
-      : (await handle.read(...part)).bytesRead;
+    const bytesRead =
+      length <= SYNC_BYTES ? readSync(handle.fd, ...part) : (await handle.read(...part)).bytesRead;
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
@@ -108,7 +106,7 @@ export function checkExpected(
 
 /** The refusal of a file of `size` bytes; `what` ends its sentence, for example "are edited". */
 export function tooLarge(path: string, [size, max]: [number, number], what: string, hint: string) {
-  const message = `${named(path)} has ${sized(size)}; at most ${sized(max)} ${what}.`;
+  const message = `${named(path)} has ${sizeOf(size)}; at most ${sizeOf(max)} ${what}.`;
   return failure("too_large", message, { hint });
 }
 

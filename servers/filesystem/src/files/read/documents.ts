@@ -29,38 +29,30 @@ export class Documents {
    * @returns undefined if the file is not a document, or is text that cannot be converted and is readable unchanged
    * @throws ToolError `invalid` for one that is damaged, encrypted or too large; `timeout`; the signal's reason
    */
-  async textOf(
-    file: GuardedFile,
-    signal?: AbortSignal,
-    start?: Buffer,
-  ): Promise<ConvertedDocument | undefined> {
-    const { size } = file.stat;
-    const bytes = (start ?? (await readAt(file, 0, Math.min(size, START_BYTES)))).subarray(
-      0,
-      START_BYTES,
-    );
+  async textOf(file: GuardedFile, signal?: AbortSignal, start?: Buffer) {
+    const bytes = (start ?? (await readAt(file, 0, START_BYTES))).subarray(0, START_BYTES);
     const kind = documentKind(file.path) ?? kindOfStart(bytes);
     if (kind === undefined || !hasSignature(kind, bytes)) return undefined;
     const key = keyOf(file);
-    let converted = this.#kept.get(key);
-    if (converted === undefined) {
-      const work = { fd: file.handle.fd, size, path: file.path, document: kind };
-      converted = await this.#threads.run("document", work, signal).catch((error: unknown) => {
+    let document = this.#kept.get(key);
+    if (document === undefined) {
+      const work = { fd: file.handle.fd, size: file.stat.size, path: file.path, document: kind };
+      document = await this.#threads.run("document", work, signal).catch((error: unknown) => {
         if (!(error instanceof ToolError) || signal?.aborted) throw error;
         return error;
       });
-      this.#chars += charsOf(converted);
+      this.#chars += charsOf(document);
     }
     this.#kept.delete(key);
-    this.#kept.set(key, converted);
-    for (const [old, document] of this.#kept) {
+    this.#kept.set(key, document);
+    for (const [old, oldest] of this.#kept) {
       if (this.#chars <= MAX_CACHED_CHARS) break;
       this.#kept.delete(old);
-      this.#chars -= charsOf(document);
+      this.#chars -= charsOf(oldest);
     }
-    if (!(converted instanceof ToolError)) return converted;
+    if (!(document instanceof ToolError)) return document;
     if (isTextKind(kind)) return undefined;
-    throw converted;
+    throw document;
   }
 
   /** Whether the text of the file is in memory, or why there is none. */

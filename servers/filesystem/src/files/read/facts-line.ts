@@ -1,4 +1,4 @@
-import { grouped, sized } from "@refmcp/boundary/answer";
+import { digits, sizeOf } from "@refmcp/boundary/answer";
 import type { TextPart } from "./read-text.ts";
 
 /**
@@ -14,9 +14,9 @@ export function factsLine(part: TextPart): string {
   const form = isDocument
     ? ["converted to text"]
     : [`${encoding}${bom ? " with byte order mark" : ""}`, ending];
-  const file = [sized(size), ...form, ...(hash === undefined ? [] : [`hash ${hash}`])];
+  const file = [sizeOf(size), ...form, ...(hash === undefined ? [] : [`hash ${hash}`])];
   const facts = [
-    shown(part),
+    rangeText(part),
     continuation(part),
     ends && text !== "" && !/[\r\n]$/.test(text) ? "No newline at the end of the file." : "",
     damaged ? "Some bytes are not UTF-8 and are shown as U+FFFD; edit_file preserves them." : "",
@@ -28,19 +28,18 @@ export function factsLine(part: TextPart): string {
   return `[${facts.filter((fact) => fact !== "").join(" ")}]`;
 }
 
-function shown({ startLine, lines, totalLines, isCut, next }: TextPart): string {
+function rangeText({ startLine, lines, totalLines, isCut, next }: TextPart): string {
   if (lines === 0) return "The file is empty.";
-  const of = totalLines === undefined ? "" : ` of ${grouped(totalLines)}`;
+  const of = totalLines === undefined ? "" : ` of ${digits(totalLines)}`;
   if (isCut)
     return next === undefined
       ? `End of the last line${of}.`
-      : `Part of line ${grouped(next.offset)}${of}.`;
-  if (startLine === undefined) return `The last ${grouped(lines)} lines.`;
+      : `Part of line ${digits(next.offset)}${of}.`;
+  if (startLine === undefined) return `The last ${digits(lines)} lines.`;
   const end = startLine + lines - 1;
   if (startLine === 1 && end === totalLines)
-    return lines === 1 ? "The only line." : `All ${grouped(lines)} lines.`;
-  const range =
-    lines === 1 ? `Line ${grouped(end)}` : `Lines ${grouped(startLine)}–${grouped(end)}`;
+    return lines === 1 ? "The only line." : `All ${digits(lines)} lines.`;
+  const range = lines === 1 ? `Line ${digits(end)}` : `Lines ${digits(startLine)}–${digits(end)}`;
   return `${range}${of}.`;
 }
 
@@ -50,7 +49,7 @@ function continuation({ next, leftOut, startLine }: TextPart): string {
   if (leftOut === 0) return "";
   const from =
     startLine === undefined ? "" : ` Read them with offset=${Math.max(1, startLine - leftOut)}.`;
-  return `${grouped(leftOut)} earlier lines did not fit.${from}`;
+  return `${digits(leftOut)} earlier lines did not fit.${from}`;
 }
 
 /** What to append to a text so that the server's line is on its own line. */

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { type GuardedDirectory, type GuardedFile, type PathGuard, statOf } from "@refmcp/boundary";
-import { oneLine, sized, ToolError } from "@refmcp/boundary/answer";
+import { oneLine, sizeOf, ToolError } from "@refmcp/boundary/answer";
 import type { Files } from "../files.ts";
 import { directoryAt, notThere, withDirectory, withFile } from "../open-path.ts";
 import { type Report, reporter } from "../tree/reporter.ts";
@@ -30,10 +30,10 @@ type Facts = Record<string, string | number | boolean | undefined>;
  */
 export async function getInfo(
   { guard }: Pick<Files, "guard">,
-  given: string,
+  pathText: string,
   options: InfoOptions = {},
 ): Promise<string> {
-  const place = await guard.place(await guard.resolve(given)).catch((error: unknown) => {
+  const place = await guard.place(await guard.resolve(pathText)).catch((error: unknown) => {
     // The parent of an allowed directory is not accessed.
     if (error instanceof ToolError && error.kind === "denied") return undefined;
     throw error;
@@ -41,7 +41,7 @@ export async function getInfo(
   await place?.parent.close();
   const stat =
     place === undefined ? undefined : (place.stat ?? (await notThere(guard, place.path)));
-  const path = place?.path ?? given;
+  const path = place?.path ?? pathText;
   const link = stat?.isSymbolicLink() === true ? await guard.readLink(path) : undefined;
   const target = link && `${oneLine(link.target)}${link.inside ? "" : " (outside, or missing)"}`;
   if (place !== undefined && stat?.isDirectory() === false && !stat.isFile() && !link?.inside) {
@@ -75,8 +75,8 @@ function infoText(path: string, head: Facts, stat: Stats, content: Facts, writab
     modified: stat.mtime.toISOString(),
     accessed: stat.atime.toISOString(),
   };
-  const known = Object.entries(facts).filter(([, value]) => value !== undefined);
-  return known.map(([name, value]) => `${name}: ${String(value)}`).join("\n");
+  const pairs = Object.entries(facts).filter(([, value]) => value !== undefined);
+  return pairs.map(([name, value]) => `${name}: ${String(value)}`).join("\n");
 }
 
 /** Permissions in the form of `ls`: `rw-r--r--`. */
@@ -126,7 +126,7 @@ async function contentsOf(
   });
   folders.delete("");
   const largest = [...folders].sort(([, a], [, b]) => b - a).slice(0, MAX_FOLDERS);
-  const list = largest.map(([name, size]) => `${oneLine(name)} ${sized(size)}`).join(", ");
+  const list = largest.map(([name, size]) => `${oneLine(name)} ${sizeOf(size)}`).join(", ");
   const late = "only a part, because the time ran out; ask for its subdirectories";
   return {
     files,

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { GuardedFile } from "@refmcp/boundary";
-import { grouped, sized } from "@refmcp/boundary/answer";
+import { digits, sizeOf } from "@refmcp/boundary/answer";
 import iconv from "iconv-lite";
 import { failure } from "../errors.ts";
 import { CHUNK_BYTES, readAt } from "./bytes.ts";
@@ -26,7 +26,7 @@ const CHARACTER_BYTES = 4;
 interface Source {
   readonly size: number;
   readonly whole: Buffer | undefined;
-  /** The first bytes, at least `SAMPLE_BYTES` if there are so many. */
+  /** The first bytes: `SAMPLE_BYTES`, or all of a smaller file. */
   readonly start: Buffer;
   /** Up to `length` bytes from `position`; fewer only at the end of the file. */
   read(position: number, length: number): Promise<Buffer>;
@@ -86,7 +86,7 @@ export class Lines {
     for (let at = this.start; lines < count; ) {
       this.#signal?.throwIfAborted();
       if (at >= SCAN_BYTES) {
-        const first = `the first ${sized(SCAN_BYTES)} contain ${grouped(lines)} lines`;
+        const first = `the first ${sizeOf(SCAN_BYTES)} contain ${digits(lines)} lines`;
         throw failure("line_too_far", `The line is too far into the file: ${first}.`);
       }
       const chunk = await this.source.read(at, CHUNK_BYTES);

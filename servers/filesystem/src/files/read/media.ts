@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { GuardedFile } from "@refmcp/boundary";
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { withFile } from "../open-path.ts";
@@ -18,8 +18,8 @@ const MAX_SVG_BYTES = 60_000;
  *
  * @throws ToolError `invalid` for text, and what `PathGuard.openFile` throws.
  */
-export async function readMedia({ guard }: Pick<Files, "guard">, given: string) {
-  return withFile(guard, given, async (file) => {
+export async function readMedia({ guard }: Pick<Files, "guard">, pathText: string) {
+  return withFile(guard, pathText, async (file) => {
     const { mime, text } = await typeOf(file);
     const { path } = file;
     const { size } = file.stat;
@@ -42,10 +42,10 @@ export async function readMedia({ guard }: Pick<Files, "guard">, given: string) 
     const why =
       type === undefined
         ? "neither image nor audio"
-        : `more than the ${sized(MAX_MEDIA_BYTES)} that can be shown; scale it down with another program first`;
+        : `more than the ${sizeOf(MAX_MEDIA_BYTES)} that can be shown; scale it down with another program first`;
     return [
       { type: "resource_link" as const, uri, name: basename(path), mimeType: mime, size },
-      { type: "text" as const, text: `[A link only: ${mime}, ${sized(size)}, ${why}. ${uri}]` },
+      { type: "text" as const, text: `[A link only: ${mime}, ${sizeOf(size)}, ${why}. ${uri}]` },
     ];
   });
 }

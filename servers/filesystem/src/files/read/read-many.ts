@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { grouped, oneLine, ToolError } from "@refmcp/boundary/answer";
+import { digits, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Files } from "../files.ts";
 import { factsLine, onItsOwn } from "./facts-line.ts";
 import { readText, type TextPart, textChars } from "./read-text.ts";
@@ -66,7 +66,7 @@ export function framed({ files, hidden }: Awaited<ReturnType<typeof readMany>>):
   const more =
     hidden === 0
       ? ""
-      : ` [${grouped(hidden)} more files did not fit. Ask for them in another call.]`;
+      : ` [${digits(hidden)} more files did not fit. Ask for them in another call.]`;
   const first = `[Lines that begin with "${tag}" are the server's, before each file's text.]`;
   return `${first}\n${texts.join("")}${tag} end${more}`;
 }

@@ -1,4 +1,4 @@
-import { clip, grouped, HARD_ANSWER_CHARS } from "@refmcp/boundary/answer";
+import { clip, digits, HARD_ANSWER_CHARS } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { withFile } from "../open-path.ts";
@@ -110,7 +110,7 @@ async function linesFrom(
   const { lineNumbers, maxChars } = options;
   const skipped = await lines.skip(offset - 1);
   if (offset > 1 && skipped.position >= lines.source.size) throw pastEnd(offset, skipped.lines);
-  if (column > MAX_COLUMN) throw failure("line_too_far", `column ${grouped(column)} is too far.`);
+  if (column > MAX_COLUMN) throw failure("line_too_far", `column ${digits(column)} is too far.`);
   // A few lines rarely have as many characters as an answer may have.
   const chars = Math.min(maxChars, limit * USUAL_CHARS);
   let window = await lines.text(skipped.position, column - 1 + chars);
@@ -118,8 +118,8 @@ async function linesFrom(
     window = await lines.text(skipped.position, column - 1 + maxChars);
   const first = window.text.slice(0, window.text.indexOf(lines.end) + 1) || window.text;
   if (column > 1 && column - 1 > first.replace(/[\r\n]+$/, "").length) {
-    const has = grouped(first.replace(/[\r\n]+$/, "").length);
-    throw failure("short_line", `Line ${grouped(offset)} has only ${has} characters.`);
+    const has = digits(first.replace(/[\r\n]+$/, "").length);
+    throw failure("short_line", `Line ${digits(offset)} has only ${has} characters.`);
   }
   const rest = window.text.slice(column - 1);
   const label = (index: number) => (lineNumbers === true ? `${offset + index}\t` : "");
@@ -157,8 +157,8 @@ async function linesFrom(
 }
 
 function pastEnd(offset: number, total: number) {
-  const range = `Use an offset from 1 to ${grouped(total)}, or tail for the last lines.`;
-  const what = `offset ${grouped(offset)} is past the end: the file has ${grouped(total)} lines.`;
+  const range = `Use an offset from 1 to ${digits(total)}, or tail for the last lines.`;
+  const what = `offset ${digits(offset)} is past the end: the file has ${digits(total)} lines.`;
   return failure("past_end", what, { hint: total === 0 ? "The file is empty." : range });
 }
 
@@ -169,29 +169,29 @@ async function lastLines(
   { lineNumbers, maxChars }: ReadTextOptions,
 ): Promise<Part> {
   const window = await lines.last(maxChars);
-  const all = lines.split(window.text).slice(-tail);
-  const isAll = window.begins || all.length === tail;
-  const kept: string[] = [];
+  const candidates = lines.split(window.text).slice(-tail);
+  const isAll = window.begins || candidates.length === tail;
+  const lastFit: string[] = [];
   let left = maxChars;
-  for (const line of all.toReversed()) {
-    const shown = lineNumbers === true ? `${(total ?? 0) - kept.length}\t${line}` : line;
-    left -= shown.length;
+  for (const line of candidates.toReversed()) {
+    const numbered = lineNumbers === true ? `${(total ?? 0) - lastFit.length}\t${line}` : line;
+    left -= numbered.length;
     if (left < 0) break;
-    kept.unshift(shown);
+    lastFit.unshift(numbered);
   }
-  const last = all.at(-1) ?? "";
-  const isCut = kept.length === 0 && last !== "";
-  if (isCut) kept.push(last.slice(-maxChars).replace(/^[\udc00-\udfff]/, ""));
-  const isFirst = window.begins && all.length === kept.length && all.length < tail;
+  const last = candidates.at(-1) ?? "";
+  const isCut = lastFit.length === 0 && last !== "";
+  if (isCut) lastFit.push(last.slice(-maxChars).replace(/^[\udc00-\udfff]/, ""));
+  const isFirst = window.begins && candidates.length === lastFit.length && candidates.length < tail;
   return {
-    text: kept.join(""),
-    startLine: total === undefined ? (isFirst ? 1 : undefined) : total - kept.length + 1,
-    lines: kept.length,
+    text: lastFit.join(""),
+    startLine: total === undefined ? (isFirst ? 1 : undefined) : total - lastFit.length + 1,
+    lines: lastFit.length,
     totalLines: total,
     ends: true,
     next: undefined,
     isCut,
-    leftOut: (isAll ? all.length : tail) - kept.length,
+    leftOut: (isAll ? candidates.length : tail) - lastFit.length,
   };
 }
 

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { basename, posix } from "node:path";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { orRefused, withDirectory, withFile } from "../open-path.ts";
@@ -67,7 +67,7 @@ export async function readTail(
 ): Promise<{ text: string; mime: string }> {
   const tail = /^\d{1,5}$/.test(lines) ? Number(lines) : 0;
   if (tail < 1 || tail > MAX_TAIL_LINES) {
-    const allowed = `Use a number from 1 to ${grouped(MAX_TAIL_LINES)}, as in ?tail=200.`;
+    const allowed = `Use a number from 1 to ${digits(MAX_TAIL_LINES)}, as in ?tail=200.`;
     throw failure("bad_tail", `tail=${oneLine(lines.slice(0, 40))} is not a number of lines.`, {
       hint: allowed,
     });
@@ -88,7 +88,7 @@ export async function completePath({ guard }: Files, typed: string): Promise<str
   if (above.length > 0) return above.slice(0, MAX_SUGGESTIONS);
   const folder = posix.dirname(`${typed}x`);
   const start = typed.slice(typed.lastIndexOf("/") + 1);
-  const found = await withDirectory(guard, folder, async (directory) => {
+  const content = await withDirectory(guard, folder, async (directory) => {
     const entries = await readdir(directory.entry(""), { withFileTypes: true });
     return entries
       .filter((entry) => entry.name.startsWith(start))
@@ -97,5 +97,5 @@ export async function completePath({ guard }: Files, typed: string): Promise<str
       .slice(0, MAX_SUGGESTIONS);
   }).catch(orRefused);
   // No suggestions outside the allowed directories, or if it is not a directory.
-  return found ?? [];
+  return content ?? [];
 }

@@ -140,11 +140,9 @@ export function encode(text: string, { encoding, bom, damaged }: Form): Buffer {
   const isUtf = encoding.startsWith("utf-");
   const body = damaged
     ? encodeDamaged(text)
-    : encoding === "utf-8"
-      ? Buffer.from(text)
-      : isUtf
-        ? iconv.encode(text, encoding, { addBOM: false })
-        : encodeLegacy(text, encoding);
+    : isUtf
+      ? iconv.encode(text, encoding, { addBOM: false })
+      : encodeLegacy(text, encoding);
   return bom ? Buffer.concat([bomOf(encoding), body]) : body;
 }
 
@@ -155,7 +153,7 @@ function encodeLegacy(text: string, encoding: Encoding): Buffer {
   );
   if (decode(bytes, { encoding, bom: false, damaged: false }) === text) return bytes;
   const isEncoded = (char: string) => iconv.decode(iconv.encode(char, encoding), encoding) === char;
-  const char = [...text].find((one) => !UNASSIGNED.test(one) && !isEncoded(one)) ?? "";
+  const char = [...text].find((item) => !UNASSIGNED.test(item) && !isEncoded(item)) ?? "";
   const code = (char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
   const what = `The file is ${encoding} text, which has no character U+${code} (${char}).`;
   const hint = `Use characters of ${encoding}, or rewrite the whole file as UTF-8 with write_file.`;

@@ -1,5 +1,5 @@
 import { join, sep } from "node:path";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { comparePaths } from "../tree/path-order.ts";
@@ -75,18 +75,18 @@ export function pageOf(
     if (mode === "counts") file.lines = total;
     chars -= heading(file, shownFrom).length;
     if (chars < 0 && files.length > 0) return upTo();
-    const shown: MatchedLine[] = [];
+    const visible: MatchedLine[] = [];
     for (const line of isContent ? lines.slice(0, left) : []) {
       // With context, a line of two hyphens may precede it.
       chars -= linesOf([line], context).length + (context > 0 ? 4 : 1);
-      if (chars < 0 && (files.length > 0 || shown.length > 0)) break;
-      shown.push(line);
+      if (chars < 0 && (files.length > 0 || visible.length > 0)) break;
+      visible.push(line);
     }
-    if (isContent && shown.length === 0 && lines.length > 0) return upTo();
+    if (isContent && visible.length === 0 && lines.length > 0) return upTo();
     if (isContent && lines.length === 0) continue;
-    files.push(isContent ? { ...file, matches: shown } : file);
-    left -= isContent ? shown.length : 1;
-    last = [path, isContent && shown.length < lines.length ? (shown.at(-1)?.line ?? 0) : DONE];
+    files.push(isContent ? { ...file, matches: visible } : file);
+    left -= isContent ? visible.length : 1;
+    last = [path, isContent && visible.length < lines.length ? (visible.at(-1)?.line ?? 0) : DONE];
     if (last[1] !== DONE) return upTo();
   }
   return more ? upTo() : { files };
@@ -128,9 +128,9 @@ export function notesOf(unsearched: Unsearched, isEmpty: boolean): string[] {
 }
 
 function listOf(paths: readonly string[], why: string): string {
-  const shown = [...paths].sort(comparePaths).slice(0, MAX_NAMED).map(oneLine).join(", ");
+  const names = [...paths].sort(comparePaths).slice(0, MAX_NAMED).map(oneLine).join(", ");
   const more = paths.length > MAX_NAMED ? ", …" : "";
-  return `${counted(paths.length, "document")} ${why}: ${shown}${more}.`;
+  return `${counted(paths.length, "document")} ${why}: ${names}${more}.`;
 }
 
 /**
@@ -152,8 +152,8 @@ export function searchAnswer(found: TextMatches, context: number, base = ""): st
     const shown = files.reduce((sum, { matches = [] }) => sum + matches.length, 0);
     const isPart = next_cursor !== undefined;
     // In the other modes no lines are shown.
-    const ofLines = isPart && shown > 0 ? `${grouped(shown)} of ` : "";
-    const ofFiles = isPart && files.length < total_files ? `${grouped(files.length)} of ` : "";
+    const ofLines = isPart && shown > 0 ? `${digits(shown)} of ` : "";
+    const ofFiles = isPart && files.length < total_files ? `${digits(files.length)} of ` : "";
     facts.push(
       shown > 0 || !isPart
         ? `${ofLines}${counted(total_lines, "line")} in ${ofFiles}${counted(total_files, "file")}.`
@@ -175,24 +175,24 @@ function heading({ path, lines }: ShownFile, base: string): string {
   const name = path.startsWith(start) ? path.slice(start.length) : path;
   // Some names could be mistaken for a numbered line, a line of the server or the home directory.
   const plain = oneLine(/^[\d[~-]/.test(name) ? `.${sep}${name}` : name);
-  return lines === undefined ? `${plain}\n` : `${grouped(lines)} ${plain}\n`;
+  return lines === undefined ? `${plain}\n` : `${digits(lines)} ${plain}\n`;
 }
 
 function linesOf(matches: readonly MatchedLine[], context: number): string {
-  const shown: string[] = [];
+  const blocks: string[] = [];
   let last: number | undefined;
   for (const { line, text, column, part, before = [], after = [] } of matches) {
     const from = line - before.length;
-    if (context > 0 && last !== undefined && from > last + 1) shown.push("--");
+    if (context > 0 && last !== undefined && from > last + 1) blocks.push("--");
     const place = [part ?? "", column === undefined ? "" : `column ${column}`]
       .filter((fact) => fact !== "")
       .join(", ");
-    shown.push(
+    blocks.push(
       ...before.map((one, index) => `${from + index}-${one}`),
       `${line}${place === "" ? "" : ` (${place})`}:${text}`,
       ...after.map((one, index) => `${line + 1 + index}-${one}`),
     );
     last = line + after.length;
   }
-  return shown.join("\n");
+  return blocks.join("\n");
 }

@@ -135,18 +135,18 @@ function checkSyntax(glob: string): void {
   if (/\{[^{},]+\.\.[^{},]+\}/.test(glob))
     throw invalidGlob(glob, "Ranges such as {1..3} are not supported; write {1,2,3}.");
   const alternatives = glob.match(/\{[^{}]*/g) ?? [];
-  const product = alternatives.reduce((all, one) => all * one.split(",").length, 1);
+  const product = alternatives.reduce((all, group) => all * group.split(",").length, 1);
   if (product > MAX_ALTERNATIVES) throw invalidGlob(glob, "It has too many alternatives.");
   const ambiguous = glob.split("/").map((part) => {
     const stars = part.match(/\*+/g) ?? [];
     return part === "**" ? 1 : Math.max(0, stars.length - 1);
   });
-  if (ambiguous.reduce((sum, one) => sum + one, 0) > MAX_AMBIGUOUS)
+  if (ambiguous.reduce((sum, count) => sum + count, 0) > MAX_AMBIGUOUS)
     throw invalidGlob(glob, `It has too many stars; a name can have ${MAX_AMBIGUOUS + 1}.`);
 }
 
 /** The refusal of a glob; `reason` is a sentence. */
 function invalidGlob(glob: string, reason: string): ToolError {
-  const shown = glob.length > 200 ? `${glob.slice(0, 200)}…` : glob;
-  return failure("bad_glob", `The glob ${JSON.stringify(shown)} is invalid. ${reason}`);
+  const quoted = glob.length > 200 ? `${glob.slice(0, 200)}…` : glob;
+  return failure("bad_glob", `The glob ${JSON.stringify(quoted)} is invalid. ${reason}`);
 }

@@ -165,8 +165,8 @@ function around(text: string, matcher: LineMatcher) {
   // A quarter of the width before the match is enough context.
   const from = Math.max(0, Math.min(start - Math.floor(WIDTH / 4), text.length - WIDTH));
   const to = Math.min(text.length, from + WIDTH);
-  const shown = `${from > 0 ? "…" : ""}${cut(text, from, to)}${to < text.length ? "…" : ""}`;
-  return { text: shown, column: start + 1 };
+  const excerpt = `${from > 0 ? "…" : ""}${cut(text, from, to)}${to < text.length ? "…" : ""}`;
+  return { text: excerpt, column: start + 1 };
 }
 
 /** A part of a text, without splitting a surrogate pair. */

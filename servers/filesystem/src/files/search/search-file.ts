@@ -51,12 +51,12 @@ export function matchRequest({ mode, context, limit }: TextSearch, from = 1): Ma
   return { from, limit: isContent ? limit + 1 : 0, context: isContent ? context : 0 };
 }
 
-type Opened = Awaited<ReturnType<Files["guard"]["openFile"]>>;
+type OpenFile = Awaited<ReturnType<Files["guard"]["openFile"]>>;
 
 /** Searches an open file, or the text of a document, from a line on. */
 export async function searchOpened(
   { documents, threads }: Files,
-  file: Opened,
+  file: OpenFile,
   { pattern, request }: { pattern: TextPattern; request: MatchRequest },
   signal: AbortSignal,
 ) {

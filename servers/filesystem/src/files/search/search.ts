@@ -132,12 +132,12 @@ async function searchDirectory(
   signal.throwIfAborted();
   await Promise.all(Array.from({ length: threads.width }, searchSingles));
   await root.verify();
-  const found = top.take();
+  const matches = top.take();
   const page = pageOf(
-    found.slice(0, limit),
+    matches.slice(0, limit),
     { ...request, base: root.path, files },
     encode,
-    found.length > limit,
+    matches.length > limit,
   );
   if (after !== undefined) return page;
   const notes = notesOf(unsearched, totals.total_files === 0);

@@ -83,13 +83,13 @@ function tokensOf(text: string, refuse: (reason: string) => ToolError): string[]
 
 /** Unicode mode if the expression is valid in it; a literal `\-` or `{` is not. */
 function flagsOf(source: string, flags: string, refuse: (reason: string) => ToolError): string {
-  for (const all of [`${flags}u`, flags]) {
+  for (const allFlags of [`${flags}u`, flags]) {
     try {
-      new RegExp(source, all);
-      return all;
+      new RegExp(source, allFlags);
+      return allFlags;
     } catch (error) {
       if (!(error instanceof SyntaxError)) throw error;
-      const isLast = all === flags || /\\[pP]\{/.test(source);
+      const isLast = allFlags === flags || /\\[pP]\{/.test(source);
       const reason = error.message.replace(/^Invalid regular expression: \/.*\/\w*: /s, "");
       if (isLast) throw refuse(`${reason}.`);
     }
@@ -102,8 +102,8 @@ function escaped(text: string): string {
 }
 
 function refusal(text: string, reason: string, hint: string): ToolError {
-  const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text;
-  return failure("bad_pattern", `The pattern ${JSON.stringify(shown)} is invalid. ${reason}`, {
+  const quoted = text.length > 200 ? `${text.slice(0, 200)}…` : text;
+  return failure("bad_pattern", `The pattern ${JSON.stringify(quoted)} is invalid. ${reason}`, {
     hint,
   });
 }

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting, grouped, oneLine, sized } from "@refmcp/boundary/answer";
+import { cursorsOf, digits, fitCount, oneLine, sizeOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
@@ -30,15 +30,15 @@ export async function listChanges(
   const page = await store.list({ before: cursors.decode(cursor), below, limit: limit + 1 });
   const undone = await store.undone();
   const lines = page.map((change) => changeLine(change, undone.get(change.id)));
-  const fits = fitting(lines, maxChars - PAGE_CHARS, ({ length }) => length);
-  const shown = lines.slice(0, Math.min(limit, fits));
-  const last = page[shown.length - 1]?.id;
+  const fits = fitCount(lines, maxChars - PAGE_CHARS, ({ length }) => length);
+  const rows = lines.slice(0, Math.min(limit, fits));
+  const last = page[rows.length - 1]?.id;
   const more =
-    last === undefined || shown.length === lines.length
+    last === undefined || rows.length === lines.length
       ? ""
       : ` Continue with cursor="${cursors.encode(last)}".`;
-  const count = shown.length === 0 ? "No changes are recorded" : counted(shown.length, "change");
-  return `${shown.join("")}[${count}.${more}]`;
+  const count = rows.length === 0 ? "No changes are recorded" : counted(rows.length, "change");
+  return `${rows.join("")}[${count}.${more}]`;
 }
 
 /**
@@ -55,15 +55,15 @@ function changeLine(change: Change, undoneBy: string | undefined): string {
   const files = steps.filter((step) => !isBeside(step));
   const more = Math.max(0, (files.length || steps.length) - 1);
   const sizes = more > 0 ? [] : [files[0]?.size_before, files[0]?.size_after];
-  const shown = sizes.map((size) => (size === undefined ? "nothing" : sized(size))).join(" → ");
+  const sizeText = sizes.map((size) => (size === undefined ? "nothing" : sizeOf(size))).join(" → ");
   const facts = [
-    ...(sizes.every((size) => size === undefined) ? [] : [shown]),
+    ...(sizes.every((size) => size === undefined) ? [] : [sizeText]),
     ...(interrupted ? ["interrupted"] : []),
     ...(undoes === undefined ? [] : [`undoes ${undoes}`]),
     ...(undoneBy === undefined ? [] : [`undone by ${undoneBy}`]),
   ];
   const to = destination === undefined ? "" : ` → ${oneLine(destination)}`;
-  const others = more > 0 ? ` and ${grouped(more)} more` : "";
+  const rest = more > 0 ? ` and ${digits(more)} more` : "";
   const details = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
-  return `${id} ${time} ${action} ${oneLine(path)}${to}${others}${details}\n`;
+  return `${id} ${time} ${action} ${oneLine(path)}${to}${rest}${details}\n`;
 }

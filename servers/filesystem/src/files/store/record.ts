@@ -99,6 +99,6 @@ export function parseRecord(text: string): Change {
   const [first = "", ...lines] = text
     .slice(0, isEnded ? -recordLine.end.length : undefined)
     .split("\n");
-  const steps = lines.slice(0, -1).map((one) => step.parse(JSON.parse(one)));
+  const steps = lines.slice(0, -1).map((row) => step.parse(JSON.parse(row)));
   return { ...head.parse(JSON.parse(first)), steps, interrupted: !isEnded };
 }

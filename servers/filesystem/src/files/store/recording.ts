@@ -71,12 +71,12 @@ export class Recording {
    */
   async attempt<Value>(work: () => Promise<Value | undefined>): Promise<Value | undefined> {
     const [count, length, images] = [this.steps.length, this.#length, this.#images.length];
-    let made: Value | undefined;
+    let outcome: Value | undefined;
     try {
-      made = await work();
-      return made;
+      outcome = await work();
+      return outcome;
     } finally {
-      if (made === undefined) {
+      if (outcome === undefined) {
         this.steps.length = count;
         if (this.#length > length) this.#truncate(length);
         this.#length = length;

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type PathGuard, TimeSlices, type WalkedDirectory } from "@refmcp/boundary";
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import { counted } from "../errors.ts";
 import { orNothing } from "../open-path.ts";
 import { hashOfFile } from "../read/bytes.ts";
@@ -69,7 +69,7 @@ export function describe(content: Omit<Content, "newest_ms">): string {
   const { files, directories, links, others, bytes } = content;
   const rest = directories + links + others;
   const parts = [
-    ...(files > 0 || rest === 0 ? [`${counted(files, "file")} (${sized(bytes)})`] : []),
+    ...(files > 0 || rest === 0 ? [`${counted(files, "file")} (${sizeOf(bytes)})`] : []),
     ...(directories > 0 ? [counted(directories, "directory", "directories")] : []),
     ...(links > 0 ? [counted(links, "link")] : []),
     ...(others > 0 ? [counted(others, "special file")] : []),

@@ -12,7 +12,7 @@ import {
   type WalkedDirectory,
   within,
 } from "@refmcp/boundary";
-import { sized, type ToolError } from "@refmcp/boundary/answer";
+import { sizeOf, type ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "../errors.ts";
 import { type Change, parseRecord, type RecordedStep } from "./record.ts";
 import { openTrash, TRASH } from "./trash.ts";
@@ -126,12 +126,12 @@ export class Store {
 
   async #open(create: boolean): Promise<string> {
     const { directories, allowed } = this.#options;
-    const opened = openStateDirectory(directories, allowed, { name: "journal", create });
-    if ("directory" in opened) {
-      this.#note = opened.lasting ? undefined : NOT_LASTING;
-      return opened.directory;
+    const place = openStateDirectory(directories, allowed, { name: "journal", create });
+    if ("directory" in place) {
+      this.#note = place.lasting ? undefined : NOT_LASTING;
+      return place.directory;
     }
-    throw failure("no_journal", `Changes cannot be recorded: ${opened.reason}.`);
+    throw failure("no_journal", `Changes cannot be recorded: ${place.reason}.`);
   }
 
   /** Completes a change whose record is written. */
@@ -179,7 +179,7 @@ export class Store {
   requireCopyable(path: string, bytes: number): void {
     const { maxCopiedBytes } = this.#options;
     if (bytes <= maxCopiedBytes) return;
-    const what = `${named(path)} was not changed: its ${sized(bytes)} exceed the ${sized(maxCopiedBytes)} that can be copied for undo_change, and it cannot be renamed to a place on its disk.`;
+    const what = `${named(path)} was not changed: its ${sizeOf(bytes)} exceed the ${sizeOf(maxCopiedBytes)} that can be copied for undo_change, and it cannot be renamed to a place on its disk.`;
     throw failure("not_kept", what);
   }
 
@@ -228,7 +228,7 @@ export class Store {
 
   /** @throws ToolError `not_found` if there is no change of this id inside; `unavailable` if nothing is kept. */
   async get(id: string): Promise<Change> {
-    const entry = (await this.#entries()).find((one) => one.id === id);
+    const entry = (await this.#entries()).find((candidate) => candidate.id === id);
     const change = entry && (await this.#read(entry));
     if (change !== undefined) return change;
     throw failure("no_change", `The journal has no change ${JSON.stringify(id)}.`);
@@ -271,8 +271,8 @@ export class Store {
     if (change === undefined) return undefined;
     // The record of another process may still grow.
     if (!change.interrupted) this.#cache.set(entry.id, change);
-    const allowed = this.#options.allowed.directories().flatMap((one) => [one.path, one.realPath]);
-    const isVisible = pathsOf(change).every((path) => allowed.some((one) => within(path, one)));
+    const roots = this.#options.allowed.directories().flatMap((root) => [root.path, root.realPath]);
+    const isVisible = pathsOf(change).every((path) => roots.some((root) => within(path, root)));
     return change.id === entry.id && isVisible ? change : undefined;
   }
 
@@ -310,14 +310,14 @@ export class Store {
       const isTooMuch = index >= maxChanges || bytes > maxBytes;
       if ((isOld || isTooMuch) && entry.id !== keep) await this.#remove(journal, entry);
     }
-    const known = new Set(entries.map(({ id }) => id));
+    const ids = new Set(entries.map(({ id }) => id));
     const trashes = this.#options.allowed.directories().map((root) => join(root.realPath, TRASH));
     for (const directory of [join(journal, "images"), ...trashes]) {
       const isOwn = dirname(directory) === journal;
       const orphaned = idAt(Date.now() - (isOwn ? ORPHAN_MS : days * DAY_MS));
       for (const name of await namesIn(directory).catch(() => [])) {
         const id = IMAGE_NAME.exec(name)?.[1];
-        if (id === undefined || id >= orphaned || known.has(id)) continue;
+        if (id === undefined || id >= orphaned || ids.has(id)) continue;
         await rm(join(directory, name), { recursive: true, force: true });
       }
     }

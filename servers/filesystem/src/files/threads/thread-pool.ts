@@ -172,12 +172,12 @@ export class Threads {
 /** Finds out whether the matching of one piece of text takes too long. Only work that has started can be stuck. */
 function stuckness(progress: Int32Array, { request: { work }, nameOf }: Job) {
   let ticks = Atomics.load(progress, 0);
-  let moved = Number.POSITIVE_INFINITY;
+  let movedAt = Number.POSITIVE_INFINITY;
   return (): ToolError | undefined => {
     const current = Atomics.load(progress, 0);
-    if (current !== ticks) moved = performance.now();
+    if (current !== ticks) movedAt = performance.now();
     ticks = current;
-    if (!("pattern" in work) || performance.now() - moved < STUCK_MS) return undefined;
+    if (!("pattern" in work) || performance.now() - movedAt < STUCK_MS) return undefined;
     const path = nameOf?.(Atomics.load(progress, 1)) ?? ("path" in work ? work.path : "");
     const what = `Matching ${JSON.stringify(work.pattern.text)} took more than ${STUCK_MS / 1000} s`;
     const where = `for one part of ${named(path)}, so the search was stopped`;

@@ -1,5 +1,5 @@
 import { type WalkedEntry as Entry, TimeSlices, type WalkedDirectory } from "@refmcp/boundary";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
+import { digits, oneLine } from "@refmcp/boundary/answer";
 import { counted } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { withDirectory } from "../open-path.ts";
@@ -95,24 +95,24 @@ export async function drawTree(
     function read(path: string, depth: number, outer: IgnoreRules | undefined): Branch {
       const branch = { path, depth, ignore: outer, entries: [], shown: 0, branches: new Map() };
       // Opened from the root, component by component, so that no swapped link leads outside.
-      const opened: WalkedDirectory[] = [];
+      const directories: WalkedDirectory[] = [];
       try {
         let at = root;
         for (const name of path === "" ? [] : path.split("/")) {
           const child = at.child(name);
           if (child === "unreadable") unreadable += 1;
           if (typeof child === "string") return branch;
-          opened.push(child);
+          directories.push(child);
           at = child;
         }
-        const all = at.entries();
-        if (all === undefined) {
+        const listing = at.entries();
+        if (listing === undefined) {
           unreadable += 1;
           return branch;
         }
         const prefix = path === "" ? "" : `${path}/`;
-        const ignore = outer?.enter(at, all, prefix);
-        const entries = all.filter(({ name, type }) => {
+        const ignore = outer?.enter(at, listing, prefix);
+        const entries = listing.filter(({ name, type }) => {
           const isDirectory = type === "directory";
           const isHidden = name === ".git" || ignore?.hides(prefix + name, isDirectory) === true;
           if (isHidden) hidden += 1;
@@ -120,13 +120,13 @@ export async function drawTree(
         });
         return { ...branch, ignore, entries };
       } finally {
-        for (const one of opened) one.close();
+        for (const directory of directories) directory.close();
       }
     }
 
     function factsOf(): string[] {
       const shown = max_entries - entriesLeft;
-      const limits = `max_depth ${max_depth}, max_entries ${grouped(max_entries)}`;
+      const limits = `max_depth ${max_depth}, max_entries ${digits(max_entries)}`;
       const isPart = isCut(trunk, max_depth);
       const isFull = isPart && entriesLeft > 0;
       const facts = [
@@ -138,8 +138,8 @@ export async function drawTree(
           "More entries: raise max_entries, ask for a subdirectory, or page with list_directory.",
         hidden > 0 &&
           !include_ignored &&
-          `${grouped(hidden)} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`,
-        unreadable > 0 && `${grouped(unreadable)} directories could not be read.`,
+          `${digits(hidden)} hidden by ignore rules or .git; include_ignored=true shows the ignored ones.`,
+        unreadable > 0 && `${digits(unreadable)} directories could not be read.`,
       ];
       return facts.filter((fact) => fact !== false);
     }
@@ -176,7 +176,7 @@ function costOf(entry: Entry, depth: number): number {
 }
 
 function moreLine(more: number, depth: number): string {
-  return `${"  ".repeat(depth)}+${grouped(more)} more\n`;
+  return `${"  ".repeat(depth)}+${digits(more)} more\n`;
 }
 
 /** Quotes a name with control characters, leading or trailing spaces, or the marks of our own lines. */

@@ -6,8 +6,8 @@ import {
   statOf,
   TimeSlices,
 } from "@refmcp/boundary";
-import { grouped, oneLine } from "@refmcp/boundary/answer";
-import { counted, failure } from "../errors.ts";
+import { digits, oneLine } from "@refmcp/boundary/answer";
+import { counted, failure, named } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { orRefused, withDirectory } from "../open-path.ts";
 import { type Keyed, keyedPage, keyOf } from "./pages.ts";
@@ -52,10 +52,8 @@ export async function listDirectory(
     const isSummed = details && page.after === undefined;
     const total = { entries: 0, files: 0, directories: 0, bytes: 0 };
     const entries = guard.walk(directory).entries();
-    if (entries === undefined) {
-      const path = JSON.stringify(directory.path);
-      throw failure("unreadable", `The system denied permission to read ${path}.`);
-    }
+    if (entries === undefined)
+      throw failure("unreadable", `The system denied permission to read ${named(directory.path)}.`);
     for (const { name, type } of entries) {
       if (slices.isDue()) await slices.yieldToOthers();
       // All sizes are needed to sort by them, and for the total on the first page.
@@ -79,7 +77,7 @@ export async function listDirectory(
     const { shown, more } = page.cut(lines, budget - directory.path.length);
     const { files, directories, bytes } = total;
     const sums = isSummed
-      ? ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${grouped(bytes)} bytes)`
+      ? ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${digits(bytes)} bytes)`
       : "";
     const fact = `${counted(total.entries, "entry", "entries")} in ${oneLine(directory.path)}${sums}.`;
     return `${shown.join("")}[${[fact, ...more].join(" ")}]`;

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import type { EntryType } from "@refmcp/boundary";
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { TopItems } from "./path-order.ts";
 
@@ -55,10 +55,10 @@ export function keyedPage(
      * @param resume where a search that ran out of time continues
      */
     cut(lines: readonly string[], budget: number, resume?: string) {
-      const all = top.take();
-      const shown = lines.slice(0, fitting(lines, budget - FRAME));
-      const last = all[shown.length - 1];
-      if (last !== undefined && all.length > shown.length)
+      const keyed = top.take();
+      const shown = lines.slice(0, fitCount(lines, budget - FRAME));
+      const last = keyed[shown.length - 1];
+      if (last !== undefined && keyed.length > shown.length)
         return { shown, more: [continued(last)] };
       return { shown, more: resume === undefined ? [] : [continued({ key: 0, path: resume })] };
     },

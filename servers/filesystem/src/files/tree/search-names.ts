@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { statOf } from "@refmcp/boundary";
-import { clip, grouped, oneLine } from "@refmcp/boundary/answer";
+import { clip, digits, oneLine } from "@refmcp/boundary/answer";
 import { counted, failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { withDirectory } from "../open-path.ts";
@@ -94,7 +94,7 @@ export async function searchNames(
       isFirst &&
         links > 0 &&
         `${counted(links, "matching symlink is", "matching symlinks are")} left out; type="any" includes them.`,
-      isFirst && unreadable > 0 && `${grouped(unreadable)} directories could not be read.`,
+      isFirst && unreadable > 0 && `${digits(unreadable)} directories could not be read.`,
       isComplete &&
         total === 0 &&
         !glob.hasWildcard &&

@@ -6,7 +6,7 @@ import { refuseFilters } from "../read/filters.ts";
 import { checkRefText, currentBranch } from "../read/refs.ts";
 import { refuseOperation } from "../read/status.ts";
 import { failureOf } from "../run/errors.ts";
-import { counted, notesFrom } from "../run/text.ts";
+import { countOf, notesFrom } from "../run/text.ts";
 import { decideHooks, HOOKS } from "./hooks.ts";
 import { commitsOnlyIn, keepBefore, keepCommit } from "./recovery.ts";
 
@@ -109,7 +109,7 @@ export async function moveBranch(
   return {
     ...fileNames(files, budget - 1_500),
     recovery,
-    notes: [`Left the branch: ${counted(loss.count, "commit")}${loss.list}.`],
+    notes: [`Left the branch: ${countOf(loss.count, "commit")}${loss.list}.`],
     undo: `git_reset with revision ${before} and mode soft${index ?? ""}`,
   };
 }

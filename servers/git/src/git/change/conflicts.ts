@@ -1,4 +1,4 @@
-import { clip, fitting } from "@refmcp/boundary/answer";
+import { clip, fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { DIFF_ARGS } from "../read/changes.ts";
@@ -31,7 +31,7 @@ export async function refuseConflicts(repository: Repository): Promise<void> {
 /** The conflicts in the index and the commit that caused them, for a command that stopped. */
 export async function conflictReport(repository: Repository, budget: number) {
   const paths = await conflictedPaths(repository);
-  const conflicted = paths.slice(0, fitting(paths, Math.floor(budget / 4)));
+  const conflicted = paths.slice(0, fitCount(paths, Math.floor(budget / 4)));
   const args = ["diff", ...DIFF_ARGS, "--diff-filter=U", "--"];
   const diff = textOf(await repository.output(args, "show the conflicts"));
   return { conflicted, diff: clip(diff, Math.floor(budget / 2)) };

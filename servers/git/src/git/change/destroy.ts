@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { existsSync } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
-import { oneLine, sized } from "@refmcp/boundary/answer";
+import { oneLine, sizeOf } from "@refmcp/boundary/answer";
 import type { Git } from "../open/git.ts";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Caller, Repository } from "../open/repository.ts";
@@ -21,7 +21,7 @@ import { refuseFilters } from "../read/filters.ts";
 import { currentBranch, isCheckedOut } from "../read/refs.ts";
 import { operationOf } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
-import { counted, firstNames, notesFrom, pathText, records } from "../run/text.ts";
+import { countOf, firstNames, notesFrom, pathText, records } from "../run/text.ts";
 import {
   commitsOnlyIn,
   countedFiles,
@@ -53,7 +53,7 @@ export async function resetHard(
   await refuseFilters(repository, () => differing(repository, target), target);
   const parts = [
     `Reset ${oneLine(branch)} from ${shortId(head)} to ${shortId(target)}?`,
-    `This discards ${counted(loss.count, "commit")}${loss.list}.`,
+    `This discards ${countOf(loss.count, "commit")}${loss.list}.`,
     `Uncommitted changes are discarded in ${countedFiles(changes, "file")}.`,
     overwritten.length > 0 && `It overwrites ${countedFiles(overwritten, "untracked file")}.`,
     operation && `The ${operation} in progress is aborted.`,
@@ -103,13 +103,13 @@ export async function clean(
   for (const file of files)
     bytes += (await lstat(join(root, file)).catch(() => undefined))?.size ?? 0;
   if (bytes > MAX_KEPT_BYTES) {
-    const message = `The untracked files total ${sized(bytes)}, too much to keep for recovery.`;
+    const message = `The untracked files total ${sizeOf(bytes)}, too much to keep for recovery.`;
     const hint = "Name fewer files; delete build output with the build tool.";
     throw failure("too_large", message, { hint });
   }
   await refuseFilters(repository, () => pathBytes(repository, files));
   await caller.confirm(
-    `Delete ${countedFiles(files, "untracked file")} (${sized(bytes)})? They are kept for recovery.`,
+    `Delete ${countedFiles(files, "untracked file")} (${sizeOf(bytes)})? They are kept for recovery.`,
   );
   const snapshot = await keepBefore(repository, "clean", files);
   for (let start = 0; start < files.length; start += 500) {
@@ -118,7 +118,7 @@ export async function clean(
   }
   const undo = snapshot && `git_restore with source ${snapshot}, worktree true and these files`;
   return {
-    done: `Deleted ${counted(files.length, "untracked file")}.`,
+    done: `Deleted ${countOf(files.length, "untracked file")}.`,
     recovery: snapshot,
     undo: undo ?? "nothing was lost",
     ...listOf(files),
@@ -142,7 +142,7 @@ export async function deleteRef(
   const loss = isBranch ? await commitsOnlyIn(repository, oid, name) : undefined;
   const what = `the ${KINDS[kind]} ${oneLine(name)}`;
   await caller.confirm(
-    `Delete ${what} at ${shortId(target)}? ${loss ? `${counted(loss.count, "commit")} on no other branch${loss.list}. ` : ""}It is kept for recovery. Remotes are not affected.`,
+    `Delete ${what} at ${shortId(target)}? ${loss ? `${countOf(loss.count, "commit")} on no other branch${loss.list}. ` : ""}It is kept for recovery. Remotes are not affected.`,
   );
   const recovery = await keepCommit(repository, `delete ${KINDS[kind]}`, oid);
   const args = isBranch

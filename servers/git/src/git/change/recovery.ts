@@ -1,6 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { oneLine, shortened } from "@refmcp/boundary/answer";
+import { oneLine, shorten } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathBytes } from "../open/paths.ts";
 import type { Repository } from "../open/repository.ts";
@@ -10,7 +10,7 @@ import { LOG_PLAIN } from "../read/commits.ts";
 import { RECOVERY } from "../read/refs.ts";
 import { inIndexCopy } from "../read/temporary-index.ts";
 import { failure } from "../run/errors.ts";
-import { counted, firstNames, pathText, records } from "../run/text.ts";
+import { countOf, firstNames, pathText, records } from "../run/text.ts";
 
 /** The author of commits that only keep something: the server, not the user. */
 const SERVER = {
@@ -168,9 +168,7 @@ export async function commitsOnlyIn(
       : others.map((oid) => `^${oid}`);
   const how = [...LOG_PLAIN, "--no-patch", "-z", "--format=%h %s", "--max-count=1001"];
   const subjects = await repository.paths(["log", ...how, tip, ...rest, "--"], "list the commits");
-  const firstSubjects = subjects
-    .slice(0, 5)
-    .map((subject) => `"${shortened(oneLine(subject), 60)}"`);
+  const firstSubjects = subjects.slice(0, 5).map((subject) => `"${shorten(oneLine(subject), 60)}"`);
   const list =
     firstSubjects.length === 0
       ? ""
@@ -180,8 +178,8 @@ export async function commitsOnlyIn(
 
 /** The number of files and the first names, for a question: `2 untracked files: a, b`. */
 export function countedFiles(files: readonly string[], noun: string): string {
-  const names = firstNames(files.map((file) => shortened(file, 100)));
-  return `${counted(files.length, noun)}${files.length === 0 ? "" : `: ${names}`}`;
+  const names = firstNames(files.map((file) => shorten(file, 100)));
+  return `${countOf(files.length, noun)}${files.length === 0 ? "" : `: ${names}`}`;
 }
 
 /** The first hundred files for a response, and the total. */

@@ -17,7 +17,7 @@ import { refuseFilters } from "../read/filters.ts";
 import { operationOf } from "../read/status.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import type { GitResult } from "../run/run-git.ts";
-import { counted, firstNames, notesFrom, records } from "../run/text.ts";
+import { countOf, firstNames, notesFrom, records } from "../run/text.ts";
 
 /** What happens on conflicts: undo everything, or leave them in the files to resolve. */
 export type OnConflict = "abort" | "keep";
@@ -152,7 +152,7 @@ export async function finish(
   const conflicted = (result?.code ?? 0) === 0 ? [] : await conflictedPaths(repository);
   if (conflicted.length > 0 && onConflict === "abort") {
     await repository.output([operation, "--abort"], `abandon the ${operation}`);
-    const message = `The ${operation} has conflicts in ${counted(conflicted.length, "file")}: ${firstNames(conflicted, 20)}. Nothing was changed.`;
+    const message = `The ${operation} has conflicts in ${countOf(conflicted.length, "file")}: ${firstNames(conflicted, 20)}. Nothing was changed.`;
     const hint =
       'Call again with on_conflict: "keep" to leave the conflicts in the files, resolve them, then git_add and git_commit.';
     throw failure("conflict", message, { hint });

@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import {
   type ConfigEntry,
   filtersNotRun,
@@ -86,7 +86,7 @@ function includedFiles(entries: readonly ConfigEntry[], { env }: Place): string[
 async function refuseIncludes(machine: Machine, place: Place, file: string): Promise<void> {
   const size = (await stat(file).catch(() => undefined))?.size ?? 0;
   if (size > MAX_BYTES)
-    throw failure("unsafe_config", `The repository's configuration has ${sized(size)}.`);
+    throw failure("unsafe_config", `The repository's configuration has ${sizeOf(size)}.`);
   const text = size === 0 ? "" : await readFile(file, "latin1");
   if (!/\[include/i.test(text)) return;
   const list = ["config", "--file", file, "--no-includes", "--list", "--name-only", "-z"];

@@ -1,8 +1,8 @@
-import { fitting, oneLine } from "@refmcp/boundary/answer";
+import { fitCount, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { parseRange } from "../open/revisions.ts";
-import { counted, pathText, records } from "../run/text.ts";
+import { countOf, pathText, records } from "../run/text.ts";
 import { inIndexCopy } from "./temporary-index.ts";
 
 /** Arguments that make a diff run no programs and ignore the configuration. */
@@ -58,7 +58,7 @@ export function fileNames(changes: readonly FileChange[], budget: number) {
   const files = changes.map(({ path, from, letter }): ChangedPath => {
     return { path, status: changeWord(letter), from };
   });
-  return { files: files.slice(0, fitting(files, budget)), count: files.length };
+  return { files: files.slice(0, fitCount(files, budget)), count: files.length };
 }
 
 /**
@@ -149,9 +149,9 @@ export function totalOf(files: readonly FileChange[]): string {
   const total = (what: "added" | "deleted") =>
     files.reduce((lines, file) => lines + (file[what] ?? 0), 0);
   return [
-    `${counted(files.length, "file")} changed`,
-    counted(total("added"), "insertion"),
-    counted(total("deleted"), "deletion"),
+    `${countOf(files.length, "file")} changed`,
+    countOf(total("added"), "insertion"),
+    countOf(total("deleted"), "deletion"),
     ...(binary > 0 ? [`${binary} binary`] : []),
   ].join(", ");
 }

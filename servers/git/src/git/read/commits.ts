@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { clip, grouped, manyLines, oneLine } from "@refmcp/boundary/answer";
+import { clip, digits, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Repository } from "../open/repository.ts";
 import { shortId } from "../open/revisions.ts";
-import { counted } from "../run/text.ts";
+import { countOf } from "../run/text.ts";
 import { fileLine, parseChanges } from "./changes.ts";
 
 /** How much of a commit is shown. */
@@ -61,14 +61,12 @@ export function commitPrinter({ location }: Repository) {
   const packed = statSync(join(location.commonDir, "packed-refs"), { throwIfNoEntry: false });
   const hasMany = (packed?.size ?? 0) > MAX_REFS_BYTES;
   const visibleRefs = hasMany ? ["HEAD", "refs/heads", "refs/remotes"] : [];
+  const decorate = visibleRefs.map((name) => `--decorate-refs=${name}`);
   return {
     note: hasMany ? TAGS_LEFT_OUT : undefined,
     /** How many NUL-terminated fields a commit has, with the mark, and what ends it. */
     fields: FIELDS.length + 2,
-    args: [
-      ...[...LOG_PLAIN, ...visibleRefs.map((name) => `--decorate-refs=${name}`)],
-      `--format=${[mark, ...FIELDS].join("%x00")}%x00`,
-    ],
+    args: [...LOG_PLAIN, ...decorate, `--format=${[mark, ...FIELDS].join("%x00")}%x00`],
     parse: (output: Buffer, maxMessage = MAX_MESSAGE): Commit[] =>
       output
         .toString("utf8")
@@ -84,7 +82,7 @@ function commitOfFields(fields: readonly string[], maxMessage: number) {
   const clipped = clip(message, maxMessage);
   const names = refs.split(", ").filter(Boolean);
   const rest = names.splice(MAX_REFS).length;
-  if (rest > 0) names.push(`… ${grouped(rest)} more`);
+  if (rest > 0) names.push(`… ${digits(rest)} more`);
   return {
     oid,
     commit: id,
@@ -116,7 +114,7 @@ function filesIn(rest: string): string[] | undefined {
   const files = parseChanges(rest.split("\0").map((field) => Buffer.from(field)));
   const lines = files.map((file) => fileLine(file));
   const more = lines.splice(MAX_FILES).length;
-  if (more > 0) lines.push(`… ${counted(more, "more file")}`);
+  if (more > 0) lines.push(`… ${countOf(more, "more file")}`);
   return lines.length === 0 ? undefined : lines;
 }
 

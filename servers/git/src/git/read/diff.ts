@@ -6,7 +6,7 @@ import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { checkRevisions } from "../open/revisions.ts";
 import { failure } from "../run/errors.ts";
-import { counted, fittingLines, linesAt, nulEnded, records } from "../run/text.ts";
+import { countOf, fittingLines, linesAt, nulEnded, records } from "../run/text.ts";
 import {
   comparing,
   DIFF_ARGS,
@@ -102,7 +102,7 @@ export async function diff(
     commit !== undefined && isShallow(repository) && `${SHALLOW}; its first commits add every file`,
     commit && printer.note?.slice(0, -1),
     isPatch && totalOf(files),
-    page.cut > 0 && `${counted(page.cut, "very long line")} cut`,
+    page.cut > 0 && `${countOf(page.cut, "very long line")} cut`,
     isCut && "only the first 32 MiB",
   ].filter(Boolean);
   const more = cursor !== undefined && `continue with cursor "${cursor}" or narrow with paths`;

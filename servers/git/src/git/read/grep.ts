@@ -1,11 +1,11 @@
 import { lstat } from "node:fs/promises";
 import { posix } from "node:path";
-import { cursorsOf, fitting, manyLines, oneLine, shortened } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount, manyLines, oneLine, shorten } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, PageQuery, Repository } from "../open/repository.ts";
 import { failureOf } from "../run/errors.ts";
-import { counted, pathText, textOf } from "../run/text.ts";
+import { countOf, pathText, textOf } from "../run/text.ts";
 import { beginningOf, listPosition, searchedCommit } from "./list-files.ts";
 
 interface GrepQuery extends PageQuery {
@@ -63,13 +63,13 @@ export async function grep(repository: Repository, query: GrepQuery, { budget }:
   const all = parseMatches(result.stdout, oid).slice(skip);
   const matches = oid === undefined ? await withoutLinked(await repository.worktree(), all) : all;
   const size = ({ path, match }: Match) => path.length + JSON.stringify(match).length + 30;
-  const pageMatches = matches.slice(0, Math.min(limit, fitting(matches, budget - 500, size)));
+  const pageMatches = matches.slice(0, Math.min(limit, fitCount(matches, budget - 500, size)));
   const following = matches[pageMatches.length];
   const next = skip + (following === undefined ? all.length : all.indexOf(following));
   const isRest = result.cut || following !== undefined;
   const next_cursor = isRest ? cursors.encode({ oid, skip: next }) : undefined;
   const files = byFile(pageMatches);
-  const where = `${counted(pageMatches.length, "match", "matches")} in ${counted(files.length, "file")}`;
+  const where = `${countOf(pageMatches.length, "match", "matches")} in ${countOf(files.length, "file")}`;
   const more = next_cursor === undefined ? "" : `; continue with cursor "${next_cursor}"`;
   return {
     files,
@@ -129,7 +129,7 @@ function parseMatches(output: Buffer, oid: string | undefined): Match[] {
     const content = output.subarray(text, Math.min(end, text + MAX_TEXT_CHARS * 4));
     const match = {
       line: Number(output.toString("latin1", line, text - 1)),
-      text: shortened(textOf(content), MAX_TEXT_CHARS),
+      text: shorten(textOf(content), MAX_TEXT_CHARS),
     };
     matches.push({ path: pathText(path), bytes: path.toString("latin1"), match });
     at = end + 1;

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Arguments } from "../open/machine.ts";
 import { pathsIn } from "../open/paths.ts";
@@ -40,7 +40,7 @@ export async function listFiles(repository: Repository, query: FilesQuery, { bud
   const result = await beginningOf(repository, args, 0, skip + limit);
   if (result.code !== 0 && !result.cut) throw failureOf(result, "list the files");
   const files = records(result.stdout).slice(skip).map(pathText);
-  const count = Math.min(limit, fitting(files, budget - 300));
+  const count = Math.min(limit, fitCount(files, budget - 300));
   const isRest = files.length > count;
   return {
     files: files.slice(0, count),

@@ -1,10 +1,10 @@
-import { clip, cursorsOf, fitting, manyLines, oneLine } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, fitCount, manyLines, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, PageQuery, Repository } from "../open/repository.ts";
 import { checked, checkRevisions, commitsOf, sidesOf } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { counted, linesOf, notesFrom } from "../run/text.ts";
+import { countOf, linesOf, notesFrom } from "../run/text.ts";
 import { blockOf, type Commit, commitPrinter, type LogFormat, shownAs } from "./commits.ts";
 import { isShallow, SHALLOW } from "./status.ts";
 
@@ -54,7 +54,7 @@ export async function log(repository: Repository, query: LogQuery, { budget }: B
   });
   const size = ({ data, text }: (typeof entries)[number]) =>
     Math.max(JSON.stringify(data).length, text.length) + 1;
-  const page = entries.slice(0, fitting(entries, budget - 700, size));
+  const page = entries.slice(0, fitCount(entries, budget - 700, size));
   const isRest = commits.length > page.length;
   const notes = notesFrom(printer.note, !isRest && isShallow(repository) && `${SHALLOW}.`);
   // All commits of one revision begin with it.
@@ -175,7 +175,7 @@ export async function bisect(
     const hint = "Pass a bad commit that has commits which no good one has.";
     throw failure("bad_range", "No commit is left to test between these.", { hint });
   }
-  const remaining = `${counted(Number(value("all")), "commit")} left, about ${counted(Number(value("steps")) + 1, "more test")}`;
+  const remaining = `${countOf(Number(value("all")), "commit")} left, about ${countOf(Number(value("steps")) + 1, "more test")}`;
   const note =
     oid === tip
       ? "This is the first bad commit."

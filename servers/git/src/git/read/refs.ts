@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cursorsOf, fitting, oneLine } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount, oneLine } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Budget, PageQuery, Repository } from "../open/repository.ts";
 import { checked, commitOf, KINDS, lookUp, type NameKind } from "../open/revisions.ts";
@@ -51,7 +51,7 @@ async function pageOf<Entry>(
   const cursors = cursorsOf(tool, bound, skipped);
   const skip = cursors.decode(cursor)?.skip ?? 0;
   const entries = await list(skip, limit + 1);
-  const count = Math.min(limit, fitting(entries, budget - 300));
+  const count = Math.min(limit, fitCount(entries, budget - 300));
   const next = entries.length > count ? cursors.encode({ skip: skip + count }) : undefined;
   return { entries: entries.slice(0, count), next_cursor: next };
 }

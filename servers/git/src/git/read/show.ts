@@ -1,9 +1,9 @@
-import { clip, cursorsOf, grouped, manyLines, oneLine, sized } from "@refmcp/boundary/answer";
+import { clip, cursorsOf, digits, manyLines, oneLine, sizeOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Budget, Repository } from "../open/repository.ts";
 import { checked, objectOf, refuseAmbiguous } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
-import { counted, fittingLines, linesAt, pathText, records, textOf } from "../run/text.ts";
+import { countOf, fittingLines, linesAt, pathText, records, textOf } from "../run/text.ts";
 import { indented } from "./commits.ts";
 import { type DiffQuery, type DiffText, diff, MAX_READ_BYTES } from "./diff.ts";
 
@@ -90,7 +90,7 @@ async function showTree(
   const next = skip + lines.length;
   const rest =
     next < entries.length ? `; continue with cursor "${cursors.encode({ oid, line: next })}"` : "";
-  const summary = `${grouped(lines.length)} of ${counted(entries.length, "entry", "entries")}`;
+  const summary = `${digits(lines.length)} of ${countOf(entries.length, "entry", "entries")}`;
   return { body: `Tree: ${oid}\n${lines.join("\n")}`, facts: `(${summary}${rest})` };
 }
 
@@ -109,7 +109,7 @@ async function showFile(
   const start = cursors.decode(query.cursor) ?? { oid: found.oid, line: start_line - 1 };
   const object = start.oid === found.oid ? found : await readObject(repository, start.oid);
   const { oid, content } = object;
-  const size = sized(object.size);
+  const size = sizeOf(object.size);
   if (content.subarray(0, BINARY_BYTES).includes(0))
     return { body: `Blob: ${oid}`, facts: `(binary file, ${size})` };
   let at = 0;
@@ -124,7 +124,7 @@ async function showFile(
   const cursor = cursors.encode({ oid, line: last });
   const rest = isRest ? `; continue with cursor "${cursor}"` : "";
   const long = pageLines.filter(({ isCut }) => isCut).length;
-  const cut = long > 0 ? `; ${counted(long, "very long line")} cut` : "";
+  const cut = long > 0 ? `; ${countOf(long, "very long line")} cut` : "";
   const most = object.size > content.length ? "; only the first 32 MiB" : "";
   const range =
     pageLines.length === 0 ? "no lines in this range" : `lines ${start.line + 1} to ${last}`;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fitting } from "@refmcp/boundary/answer";
+import { fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
@@ -166,7 +166,7 @@ function shortened(state: Status, budget: number): Status {
   let remaining = budget - 600 - JSON.stringify(state.notes ?? []).length;
   let leftOut = 0;
   for (const kind of ["conflicted", "staged", "unstaged", "untracked"] as const) {
-    const count = remaining <= 0 ? 0 : fitting<unknown>(state[kind], remaining);
+    const count = remaining <= 0 ? 0 : fitCount<unknown>(state[kind], remaining);
     const items = state[kind].slice(0, count);
     remaining -= JSON.stringify(items).length;
     leftOut += state[kind].length - items.length;

@@ -5,7 +5,7 @@ import type { Caller, Repository } from "../open/repository.ts";
 import { checked, lookUp, refOf, shortId } from "../open/revisions.ts";
 import { currentBranch } from "../read/refs.ts";
 import { badRevision, failure } from "../run/errors.ts";
-import { counted } from "../run/text.ts";
+import { countOf } from "../run/text.ts";
 import { push } from "./transfer.ts";
 
 interface RemoteBranch {
@@ -27,7 +27,7 @@ export async function forcePush(
   const theirs = await fetchedOf(repository, query.remote, branch);
   const loss = await commitsOnlyIn(repository, theirs, [mine.oid]);
   await caller.confirm(
-    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${shortId(theirs)} becomes ${shortId(mine.oid)}? This discards ${counted(loss.count, "commit")} there${loss.list}. They are kept here for recovery.`,
+    `Replace ${oneLine(branch)} on ${oneLine(query.remote)}: ${shortId(theirs)} becomes ${shortId(mine.oid)}? This discards ${countOf(loss.count, "commit")} there${loss.list}. They are kept here for recovery.`,
   );
   const target = { ...query, branch_name: branch };
   const replacement = await replace(repository, "push --force", target, theirs, caller);
@@ -51,7 +51,7 @@ export async function deleteRemoteBranch(
   const theirs = await fetchedOf(repository, remote, name);
   const loss = await commitsOnlyIn(repository, theirs, there);
   await caller.confirm(
-    `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${shortId(theirs)}? ${counted(loss.count, "commit")} on no other branch known here${loss.list}. Its last commit is kept here for recovery.`,
+    `Delete ${oneLine(name)} on ${oneLine(remote)}, at ${shortId(theirs)}? ${countOf(loss.count, "commit")} on no other branch known here${loss.list}. Its last commit is kept here for recovery.`,
   );
   const replacement = await replace(repository, "push --delete", query, theirs, caller);
   return {

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
-import { clip, fitting, oneLine } from "@refmcp/boundary/answer";
+import { clip, fitCount, oneLine } from "@refmcp/boundary/answer";
 
-export { counted } from "@refmcp/boundary/answer";
+export { countOf } from "@refmcp/boundary/answer";
 
 /** Decodes bytes as UTF-8, or as Latin-1 if they are not UTF-8, so that no byte is lost. */
 export function textOf(bytes: Buffer): string {
@@ -95,7 +95,7 @@ export function linesAt(
 
 /** The first lines that fit into `budget` characters, at least one. */
 export function fittingLines(lines: readonly string[], budget: number): string[] {
-  const count = fitting(lines, budget, ({ length }) => length + 1);
+  const count = fitCount(lines, budget, ({ length }) => length + 1);
   return lines.slice(0, count);
 }
 

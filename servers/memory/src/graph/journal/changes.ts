@@ -1,4 +1,4 @@
-import { cursorsOf, fitting } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { natural } from "../read/page.ts";
 import type { Store } from "../store/store.ts";
@@ -31,7 +31,7 @@ export async function recentChanges(
         permanent: row.hard || undefined,
       });
     }
-    const changes = all.slice(0, fitting(all, budget - FRAME));
+    const changes = all.slice(0, fitCount(all, budget - FRAME));
     const last = changes.at(-1);
     const isMore = last !== undefined && rows.length > changes.length;
     return {

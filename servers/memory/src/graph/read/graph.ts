@@ -1,4 +1,4 @@
-import { cursorsOf, fitting, grouped } from "@refmcp/boundary/answer";
+import { cursorsOf, digits, fitCount } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Reader, Store } from "../store/store.ts";
 import { type Counts, idsOf, type ObservationRow, type Relation } from "../types.ts";
@@ -80,7 +80,7 @@ async function fillGraph(
       entityType: type,
       observation_count: counts.get(id) ?? 0,
     }));
-    const fits = fitting(entities, page.left / 2);
+    const fits = fitCount(entities, page.left / 2);
     for (const entity of entities.slice(0, fits)) page.add(entity);
     end = rows[fits - 1]?.id ?? first;
   }
@@ -95,8 +95,8 @@ async function fillGraph(
 
 function graphNote({ entities, relations }: Page, total: Counts): string {
   const shown = [
-    `${grouped(entities.length)} of ${grouped(total.entities)} entities, without their observations`,
-    `${grouped(relations.length)} of ${grouped(total.relations)} relations`,
+    `${digits(entities.length)} of ${digits(total.entities)} entities, without their observations`,
+    `${digits(relations.length)} of ${digits(total.relations)} relations`,
   ].filter((part) => !part.startsWith("0 "));
   return `${shown.join(", and ")}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
 }

@@ -1,4 +1,4 @@
-import { grouped, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
+import { digits, nearest, oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import type { Reader, Store } from "../store/store.ts";
 import { foldedName, wordsOf } from "../text.ts";
@@ -13,7 +13,7 @@ export function quote(text: string): string {
 /** Several names in a sentence, at most five. */
 export function quoteAll(names: readonly string[]): string {
   const shown = names.slice(0, 5).map(quote).join(", ");
-  return names.length > 5 ? `${shown} and ${grouped(names.length - 5)} more` : shown;
+  return names.length > 5 ? `${shown} and ${digits(names.length - 5)} more` : shown;
 }
 
 /** The id of an observation as `replaces` takes it: `#12`. */

@@ -1,4 +1,4 @@
-import { cursorsOf, grouped } from "@refmcp/boundary/answer";
+import { cursorsOf, digits } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Reader, Store } from "../store/store.ts";
 import { storable } from "../text.ts";
@@ -44,7 +44,7 @@ export async function openNodes(
     const notes = [
       missing.length === 0 ? "" : await missingNote(reader, missing),
       around.isCut
-        ? `Only the nearest ${grouped(MAX_NEIGHBORS)} entities around them are included.`
+        ? `Only the nearest ${digits(MAX_NEIGHBORS)} entities around them are included.`
         : "",
     ].filter((note) => note !== "");
     return {

@@ -1,4 +1,4 @@
-import { cursorsOf, fitting, ToolError } from "@refmcp/boundary/answer";
+import { cursorsOf, fitCount, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import { quoteAll } from "../read/names.ts";
 import { natural, type ShownEntity, shownEntity, shownRelation } from "../read/page.ts";
@@ -76,7 +76,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
         .filter(({ fromId, toId }) => shown.has(fromId) || shown.has(toId))
         .map(shownRelation);
       const left = characters - FRAME - JSON.stringify(entities).length;
-      const fits = fitting(relations, Math.max(left, RELATIONS_SHARE * characters));
+      const fits = fitCount(relations, Math.max(left, RELATIONS_SHARE * characters));
       // What is shown is a beginning of the candidates; if not, the rest is repeated rather than left out.
       const unseen = candidates.findIndex(({ entity }) => !shown.has(entity.id));
       const next = offset + (unseen === -1 ? candidates.length : unseen);

@@ -1,5 +1,5 @@
 import type { PathGuard } from "@refmcp/boundary";
-import { grouped, sized, ToolError } from "@refmcp/boundary/answer";
+import { digits, sizeOf, ToolError } from "@refmcp/boundary/answer";
 import { refuseLarge } from "../errors.ts";
 import type { Store } from "../store/store.ts";
 import type { ChangeFacts } from "../types.ts";
@@ -76,7 +76,7 @@ export async function exportText(
   if (JSON.stringify(text).length > remaining)
     throw new ToolError(
       "too_large",
-      `The graph as ${format} is ${sized(content.length)}; a response can hold ${grouped(remaining)} characters.`,
+      `The graph as ${format} is ${sizeOf(content.length)}; a response can hold ${digits(remaining)} characters.`,
       { hint: "Pass path to write it to a file, or read it in pages with read_graph." },
     );
   return { format, bytes: content.length, text };

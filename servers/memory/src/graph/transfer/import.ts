@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { errorCode } from "@refmcp/boundary";
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { digits, ToolError } from "@refmcp/boundary/answer";
 import { counted } from "../counts.ts";
 import { refuseLarge } from "../errors.ts";
 import { parts } from "../store/connection.ts";
@@ -108,7 +108,7 @@ export async function importOfficial(store: Store, file: string): Promise<string
   if (change_id === undefined && reject === undefined) return "";
   const what = `Imported ${counted({ entities, relations })} from ${file} into ${store.location}; the file is unchanged.`;
   if (reject === undefined) return what;
-  const lines = rejects.length === 1 ? "1 line" : `${grouped(rejects.length)} lines`;
+  const lines = rejects.length === 1 ? "1 line" : `${digits(rejects.length)} lines`;
   return `${what} ${lines} could not be imported (line ${reject.line}: ${reject.reason}).`;
 }
 

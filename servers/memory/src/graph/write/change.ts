@@ -1,4 +1,4 @@
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { digits, ToolError } from "@refmcp/boundary/answer";
 import { quote } from "../read/names.ts";
 import type { Store, Writer } from "../store/store.ts";
 import { storable } from "../text.ts";
@@ -39,7 +39,7 @@ export function textProblem(kind: TextKind, text: string): string | undefined {
   const [what, max] = TEXTS[kind];
   if (text.trim() === "") return `${what} must not be empty`;
   if (text.length <= max) return undefined;
-  return `${what} can have at most ${grouped(max)} characters; this one has ${grouped(text.length)}`;
+  return `${what} can have at most ${digits(max)} characters; this one has ${digits(text.length)}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sized } from "@refmcp/boundary/answer";
+import { sizeOf } from "@refmcp/boundary/answer";
 import type { BrowserContext, Download, Page } from "playwright";
 
 const MAX_DOWNLOADS = 5;
@@ -58,7 +58,7 @@ export class Downloads {
     line.state = failure === null ? "finished" : "failed";
     if (failure === null) return;
     const isUnused = failure.includes("acceptDownloads");
-    const limited = `${failure} (the limit is ${sized(MAX_BYTES)})`;
+    const limited = `${failure} (the limit is ${sizeOf(MAX_BYTES)})`;
     line.failure = isUnused ? "not accepted: no step or assertion uses it" : limited;
   }
 }

@@ -3,7 +3,7 @@ import { type Dirent, existsSync } from "node:fs";
 import { lstat, readdir, readFile, rm, rmdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { nearest, sized, ToolError } from "@refmcp/boundary/answer";
+import { nearest, sizeOf, ToolError } from "@refmcp/boundary/answer";
 import { problemOf, RunFolder, type RunsPlace } from "./disk.ts";
 
 export interface Artifact {
@@ -184,7 +184,7 @@ export class RunStore {
   /** @throws ToolError `too_large` with the path, if it is too large to send. */
   async read(artifact: Artifact, max: number): Promise<Buffer> {
     if (artifact.bytes <= max) return readFile(artifact.path);
-    const message = `${artifact.name} is ${sized(artifact.bytes)}; the limit is ${sized(max)}.`;
+    const message = `${artifact.name} is ${sizeOf(artifact.bytes)}; the limit is ${sizeOf(max)}.`;
     throw new ToolError("too_large", message, { hint: `The file is ${artifact.path}.` });
   }
 

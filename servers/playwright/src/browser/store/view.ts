@@ -1,4 +1,4 @@
-import { clip, sized, ToolError } from "@refmcp/boundary/answer";
+import { clip, sizeOf, ToolError } from "@refmcp/boundary/answer";
 import { isText, type RunStore } from "./runs.ts";
 
 const MAX_PICTURE_BYTES = 40_000_000;
@@ -29,12 +29,12 @@ export async function viewArtifact(
       await runs.read(artifact, MAX_PICTURE_BYTES),
     );
     const size = `${width}x${height} px${scaled > 1 ? `, shown at 1/${scaled}` : ""}`;
-    return { text: `${artifact.path} (${size}, ${sized(artifact.bytes)})`, png };
+    return { text: `${artifact.path} (${size}, ${sizeOf(artifact.bytes)})`, png };
   }
   if (!isText(artifact.mimeType)) {
     throw new ToolError(
       "invalid",
-      `${name} (${artifact.mimeType}, ${sized(artifact.bytes)}) is neither a picture nor a text.`,
+      `${name} (${artifact.mimeType}, ${sizeOf(artifact.bytes)}) is neither a picture nor a text.`,
       { hint: `A person can open it (a trace with npx playwright show-trace): ${artifact.path}` },
     );
   }

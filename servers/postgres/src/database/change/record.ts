@@ -133,7 +133,7 @@ function whyNot(
   return updated > 0 && facts.key.length === 0 ? `${table} has no key` : undefined;
 }
 
-/** Adds rows to a record, so many at once that their number does not matter for memory. */
+/** Adds rows to a record in batches, so that a large change needs little memory. */
 class Recorder {
   readonly #session: Session;
   readonly #writer: ChangeWriter;

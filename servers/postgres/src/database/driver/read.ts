@@ -29,8 +29,7 @@ export async function readRows(
   const caps = { chars, rows: wanted + (isFirst ? 1 : 2), min: isFirst ? 1 : 2 };
   const skipping = skip < 2 ? [] : [`MOVE FORWARD ${skip - 1} IN ${PORTAL}`];
   const statement = { text: sql, params: paramsOf(params), portal: PORTAL, bound: skipping };
-  const look = sessions.functions.lookUp(mentions);
-  const work = { signal, timeoutMs, sql, look };
+  const work = { signal, timeoutMs, sql, look: sessions.functions.lookUp(mentions) };
   const { batch, notices } = await sessions.work(work, async (session) => {
     const { connection } = session;
     connection.leavesNothing = await sessions.functions.requireHarmless(session, mentions);

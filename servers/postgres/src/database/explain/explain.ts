@@ -1,4 +1,4 @@
-import { clip, fitting, ToolError } from "@refmcp/boundary/answer";
+import { clip, fitCount, ToolError } from "@refmcp/boundary/answer";
 import type { Session, Sessions, Work } from "../driver/sessions.ts";
 import { paramsOf } from "../driver/values.ts";
 import { passReading } from "../gate/read.ts";
@@ -77,7 +77,7 @@ export async function explain(sessions: Sessions, explaining: Explaining) {
     const warnings: string[] = [];
     draw(explained.Plan, 0, lines, warnings, await rowsOf(session, scans));
     const hints = [...new Set(warnings)].slice(0, 10);
-    const plan = lines.slice(0, fitting(lines, budget - 1_000 - JSON.stringify(hints).length));
+    const plan = lines.slice(0, fitCount(lines, budget - 1_000 - JSON.stringify(hints).length));
     return {
       plan,
       total_cost: explained.Plan["Total Cost"],

@@ -1,4 +1,4 @@
-import { grouped, ToolError } from "@refmcp/boundary/answer";
+import { digits, ToolError } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import { explained } from "../driver/errors.ts";
@@ -59,7 +59,7 @@ const JUDGES = {
   wraparound: facts((of) => ({
     // Autovacuum freezes at its limit. Far beyond it autovacuum can't keep up, and at 2.1 billion the server stops accepting writes.
     ok: of("oldest") < Math.max(1.5 * of("frozen_at"), 400_000_000),
-    summary: `The oldest unfrozen transaction is ${grouped(of("oldest"))} transactions old; writes stop at 2.1 billion.`,
+    summary: `The oldest unfrozen transaction is ${digits(of("oldest"))} transactions old; writes stop at 2.1 billion.`,
   })),
   transactions: none(
     "No transaction is open for over 5 minutes.",
@@ -92,7 +92,7 @@ const JUDGES = {
   },
 } satisfies Readonly<Record<string, Judge>>;
 
-export type Check = keyof typeof JUDGES;
+type Check = keyof typeof JUDGES;
 export const CHECKS = Object.keys(JUDGES) as readonly Check[];
 
 /** The query of a check, and what its rows mean. */

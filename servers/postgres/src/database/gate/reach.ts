@@ -1,7 +1,8 @@
 import { oneLine } from "@refmcp/boundary/answer";
+import type { QueryResultRow } from "pg";
 import { catalogRows, type OwnQuery } from "../driver/catalog.ts";
+import type { Connection } from "../driver/connection.ts";
 import { denied } from "../driver/errors.ts";
-import type { Session } from "../driver/sessions.ts";
 import { type Body, readBody } from "./bodies.ts";
 import {
   callOf,
@@ -36,8 +37,14 @@ interface Judged extends Body {
   readonly function: string | undefined;
 }
 
+/** A session, with the rows of `lookUp` if they are already there. */
+interface Asked extends Pick<Connection, "rows"> {
+  readonly connection: Pick<Connection, "client">;
+  readonly looked: readonly QueryResultRow[] | undefined;
+}
+
 /** The look-up before every read, with PostgreSQL's own operators whatever is in the search path. */
-export const LOOK_UP = NAMES.replace(/ ([<>=]+|-) /g, " OPERATOR(pg_catalog.$1) ");
+const LOOK_UP = NAMES.replace(/ ([<>=]+|-) /g, " OPERATOR(pg_catalog.$1) ");
 
 const ALWAYS: Mention = "always ";
 
@@ -68,11 +75,10 @@ export class FunctionGate {
   /**
    * Judges a reading statement.
    *
-   * @param session with the rows of `lookUp`, if they are already there
    * @returns whether it runs only PostgreSQL's own code
    * @throws ToolError `denied` if a statement that mentions these reaches what a rollback does not undo
    */
-  async requireHarmless(session: Session, mentions: readonly Mention[]): Promise<boolean> {
+  async requireHarmless(session: Asked, mentions: readonly Mention[]): Promise<boolean> {
     if (mentions.length === 0) return true;
     const judged = this.#judged(mentions);
     const made = await madeHere(session, judged, session.looked);
@@ -89,7 +95,7 @@ export class FunctionGate {
    * @throws ToolError `denied`
    */
   async requireUndoable(
-    session: Session,
+    session: Asked,
     { mentions, blocks }: { mentions: readonly Mention[]; blocks: readonly string[] },
     isDryRun: boolean,
   ): Promise<void> {
@@ -119,7 +125,7 @@ export class FunctionGate {
 
   /** The objects on the way to one that does harm; undefined if there is none. */
   async #harmFrom(
-    session: Session,
+    session: Asked,
     mentions: readonly Mention[],
     change: AsChange | undefined,
   ): Promise<Judged[] | undefined> {
@@ -150,17 +156,15 @@ function listsOf(mentions: readonly Mention[]): [kinds: string[], names: string[
   return [parts.map(([, kind = ""]) => kind), parts.map(([, , name = ""]) => name)];
 }
 
-const lookUpOf = (mentions: readonly Mention[]): OwnQuery => ({
-  text: LOOK_UP,
-  values: listsOf(mentions),
-  isQualified: true,
-});
+const lookUpOf = (mentions: readonly Mention[]): OwnQuery => {
+  return { text: LOOK_UP, values: listsOf(mentions), isQualified: true };
+};
 
 /** Those of the mentions that may reach code that is not PostgreSQL's own. @param looked rows of `lookUpOf`, if they are there */
 async function madeHere(
-  session: Session,
+  session: Asked,
   mentions: readonly Mention[],
-  looked?: Session["looked"],
+  looked?: Asked["looked"],
 ): Promise<Mention[]> {
   if (mentions.length === 0) return [];
   const rows = looked ?? (await catalogRows(session.connection.client, lookUpOf(mentions)));
@@ -170,7 +174,7 @@ async function madeHere(
 
 /** Judges the objects that are mentioned; a name may have several. */
 async function judge(
-  session: Session,
+  session: Asked,
   asked: readonly Mention[],
   isChange: boolean,
 ): Promise<[Mention, Judged][]> {
