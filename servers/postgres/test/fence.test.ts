@@ -138,15 +138,20 @@ describe("a change of the schema", () => {
     "CREATE OR REPLACE TRIGGER trig BEFORE INSERT ON d FOR EACH ROW EXECUTE FUNCTION tf()",
     "COMMENT ON TABLE t IS NULL",
     "ALTER TABLE d ALTER n DROP DEFAULT",
+    "ALTER TABLE d ALTER id DROP IDENTITY",
+    "ALTER TABLE d ALTER id RESTART WITH 1",
     "ALTER TABLE t SET UNLOGGED",
     "REVOKE SELECT ON t FROM PUBLIC",
     "REFRESH MATERIALIZED VIEW sums",
     "ALTER TABLE t RENAME TO t2",
+    "ALTER TABLE t RENAME x TO y",
     "CREATE RULE nodel AS ON DELETE TO t DO INSTEAD NOTHING",
     "CREATE SCHEMA s CREATE TABLE x (y int) GRANT ALL ON x TO PUBLIC",
+    "DROP INDEX by_x",
     "DROP INDEX CONCURRENTLY by_x",
     "DROP VIEW seen",
     "ALTER TYPE mood RENAME VALUE 'calm' TO 'busy'",
+    "ALTER INDEX by_x SET (fillfactor = 50)",
   ])("asks with its text, so nothing happens if nobody can be asked: %s", async (sql) => {
     const before = await schema();
     const { text, isError } = await execute([sql]);

@@ -61,15 +61,20 @@ it("counts rows of other servers, of which there are no statistics", async () =>
 /** Statements about who may do what and what is checked: the user must see them. */
 const FENCES: readonly string[] = [
   "GRANT ALL ON p TO PUBLIC",
+  "GRANT SELECT ON ALL TABLES IN SCHEMA public TO guest",
   "ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO guest",
   "ALTER TABLE p DISABLE ROW LEVEL SECURITY",
   "ALTER TABLE mk DISABLE TRIGGER emptying",
+  "ALTER TABLE p DROP CONSTRAINT p_pkey",
+  "ALTER TABLE t ALTER x DROP NOT NULL",
   "ALTER TABLE p OWNER TO guest",
   "ALTER VIEW seen SET (security_invoker = false)",
   "CREATE POLICY everyone ON p USING (true)",
   "DROP TRIGGER emptying ON mk",
   "CREATE FUNCTION d() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'",
   "ALTER FUNCTION own() SECURITY DEFINER",
+  "ALTER TABLE p ENABLE ROW LEVEL SECURITY",
+  "CREATE POLICY narrow ON p AS RESTRICTIVE USING (id < 9)",
 ];
 /** Functions that weaken a protection. */
 const OPENING = ["SELECT opening()", "SELECT truncating()"];

@@ -1,12 +1,38 @@
-import { beforeEach, expect, it } from "vitest";
-import { ask, labs } from "./asking.ts";
+import type { Era } from "@refmcp/testing";
+import { beforeEach, describe, expect, it } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
+import { ask, change, labs } from "./asking.ts";
 import type { Lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
 const enter = labs();
 let here: Lab;
+let args: readonly string[];
 beforeEach(async () => {
   here = await enter({ allowDdl: true });
+  args = ["--db-path", here.file, "--allow-write", "--allow-ddl", "--no-undo"];
+});
+const orders = async () => (await ask(here, "SELECT count(*), sum(total) FROM orders")).rows;
+
+describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era", (era) => {
+  it("happens exactly as confirmed, without a lock while the user decides", async () => {
+    const asked: string[] = [];
+    const server = await talk(args, {
+      era,
+      elicit: async ({ message }) => {
+        asked.push(message);
+        await change(here, "UPDATE users SET city = 'Bath' WHERE id = 1");
+        return { action: "accept", content: { confirm: true } };
+      },
+    });
+    expect(await server.data("execute", { statements: "DELETE FROM orders" })).toMatchObject({
+      committed: true,
+      results: [{ command: "DELETE", row_count: 3 }],
+    });
+    expect(asked).toHaveLength(1);
+    expect(await orders()).toEqual([[0, null]]);
+    await server.close();
+  });
 });
 
 it("writing tools exist only with their options", async () => {

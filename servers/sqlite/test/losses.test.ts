@@ -31,6 +31,7 @@ const UNCOVERED: readonly Loss[] = [
     "DROP TABLE people",
     /DROP TABLE people \(2,500 rows\); DELETE of 20 rows of pets \(the same transaction/,
   ],
+  ['DROP TABLE main."pets"', /DROP TABLE main\."pets" \(20 rows\)/],
   ["ALTER TABLE pets DROP COLUMN owner", /ALTER TABLE pets DROP COLUMN owner \(20 rows\)/],
   [
     ["DELETE FROM pets WHERE id < 5", "DROP TABLE audit"],
@@ -52,6 +53,7 @@ const UNCOVERED: readonly Loss[] = [
 /** What is lost without a record. */
 const LOSSES: readonly Loss[] = [
   ["DELETE FROM pets", /DELETE of 20 rows of pets \(the record of changes is off \(--no-undo\)\)/],
+  ["DELETE FROM pets WHERE id = 1", /DELETE of 1 row of pets/],
   [
     "WITH x AS (SELECT 1) DELETE FROM main.pets WHERE id IN (SELECT id FROM pets)",
     /DELETE of 20 rows of pets/,
@@ -60,16 +62,19 @@ const LOSSES: readonly Loss[] = [
     ["DELETE FROM pets WHERE id < 20", "DELETE FROM pets WHERE id = 20"],
     /DELETE of 20 rows of pets/,
   ],
+  ["UPDATE people SET name = id", /UPDATE of 2,500 rows of people/],
   ["/* INSERT */ UPDATE people SET name = -id WHERE id > 1000", /UPDATE of 1,500 rows of people/],
   [
     "DELETE FROM people WHERE id = id RETURNING id",
     /DELETE of 2,500 rows of people; DELETE of 20 rows of pets/,
   ],
   ["INSERT OR REPLACE INTO pets SELECT id, NULL FROM pets", /UPDATE of 20 rows of pets/],
+  ["REPLACE INTO pets SELECT id, NULL FROM pets", /UPDATE of 20 rows of pets/],
   [
     "INSERT INTO pets SELECT id, 1 FROM pets WHERE true ON CONFLICT DO UPDATE SET owner = 1",
     /UPDATE of 20 rows of pets/,
   ],
+  ["INSERT INTO settings SELECT name, 0 FROM settings", /UPDATE of 2 rows of settings/],
   ["INSERT INTO log VALUES ('purge')", /DELETE of 2,400 rows of people/],
   [
     "UPDATE OR REPLACE people SET name = 'p' || (id - 1) WHERE id % 2 = 0",

@@ -7,7 +7,7 @@ import { connectStdio, nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
-import { ENDLESS, labs } from "./asking.ts";
+import { ask, change, ENDLESS, labs } from "./asking.ts";
 
 const enter = labs();
 const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
@@ -17,6 +17,18 @@ const FILL =
 const isWriting = (file: string) => expect.poll(async () => (await stat(file)).size);
 
 describe("a killed process", () => {
+  it("leaves nothing of an unfinished change", async () => {
+    const here = await enter({ timeoutMs: 3_600_000 });
+    const controller = new AbortController();
+    const stopped = change(here, FILL, { signal: controller.signal });
+    const caught = expect(stopped).rejects.toThrow("killed");
+    await isWriting(here.file).toBeGreaterThan(1_000_000);
+    controller.abort(new Error("killed"));
+    await caught;
+    expect((await ask(here, "PRAGMA integrity_check")).rows).toEqual([["ok"]]);
+    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+  });
+
   it("may be the server (kill -9): its queries end, and an unfinished change is rolled back", async () => {
     const here = await enter();
     const server = await connectStdio(BIN, {

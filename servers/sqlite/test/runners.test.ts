@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { ToolError } from "@refmcp/boundary/answer";
 import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { someOf } from "../../../vitest.long.ts";
+import { itLong, someOf } from "../../../vitest.long.ts";
 import { Pool } from "../src/database/driver/pool.ts";
 import { ask, change, ENDLESS, labs, namesIn } from "./asking.ts";
 
@@ -51,6 +51,13 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
     expect(runners).toHaveLength(1);
     return { server, pid, runners };
   };
+
+  itLong("end with a server that was killed", async () => {
+    const { server, pid, runners } = await start((await enter()).file);
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => runners.every(hasEnded)).toBe(true);
+    await server.close();
+  });
 
   it("end with a server that was killed during a statement, and so does the one that runs it", async () => {
     const { server, pid } = await start((await enter()).file, "--query-timeout-ms", "3600000");

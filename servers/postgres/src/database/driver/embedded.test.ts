@@ -179,16 +179,22 @@ describe("the role", () => {
     await server.data("pg_execute", { statements: ["CREATE TABLE lines (line text)"] });
     for (const attack of [
       `COPY lines FROM PROGRAM 'id'`,
+      `COPY lines TO PROGRAM 'touch ${proof}'`,
       `COPY lines TO '${proof}'`,
       `COPY lines FROM '/etc/passwd'`,
       `INSERT INTO lines SELECT pg_read_file('/etc/passwd')`,
+      `INSERT INTO lines SELECT pg_ls_dir('/')`,
       `INSERT INTO lines SELECT rolpassword FROM pg_authid`,
       `SELECT lo_import('/etc/passwd')`,
       "CREATE EXTENSION file_fdw",
+      "CREATE EXTENSION dblink",
+      "CREATE EXTENSION adminpack",
       "CREATE FUNCTION run(text) RETURNS int LANGUAGE c STRICT AS 'libc.so.6', 'system'",
+      "LOAD '/tmp/any.so'",
       "CREATE ROLE intruder SUPERUSER",
       "ALTER ROLE refmcp SUPERUSER",
       "SET ROLE postgres",
+      "SET SESSION AUTHORIZATION postgres",
       "ALTER SYSTEM SET archive_command = 'id'",
       "SET session_preload_libraries = '/tmp/any.so'",
     ]) {

@@ -28,6 +28,7 @@ describe("targetOf", () => {
     ["postgres://[::1]:6000/x?user=u&password=p", "u", "x", "::1", 6000, "p"],
     ["postgres://u@%2Fvar%2Frun/x", "u", "x", "/var/run", 5432, undefined],
     ["host=h port=6000 user=u password='p \\'w' dbname=d", "u", "d", "h", 6000, "p 'w"],
+    ["  user=a\\ b host=h dbname='' password=p\\\\q", "a b", "a b", "h", 5432, "p\\q"],
     // Strings that other programs accept: unencoded passwords.
     ["postgres://u:p#?[]&=+w@h/d#x", "u", "d#x", "h", 5432, "p#?[]&=+w"],
   ])("reads %s", (text, user, database, host, port, password) => {
@@ -47,12 +48,14 @@ describe("targetOf", () => {
 
   // libpq 18's result for each, from its own URI tests (src/interfaces/libpq/t/001_uri.pl).
   it.each([
+    ["postgres://:12345/", { port: "12345" }],
     ["postgresql://?hostaddr=127.0.0.1", { hostaddr: "127.0.0.1" }],
     [
       "postgres://u@:1/d?host=/socket/dir",
       { user: "u", host: "/socket/dir", port: "1", dbname: "d" },
     ],
     ["postgresql://%68/d?u%73er=u", { host: "h", dbname: "d", user: "u" }],
+    ["postgresql://[200z:db8::1234]/", { host: "200z:db8::1234" }],
     ["postgresql://a,[::1]:2/", { host: "a,::1", port: ",2" }],
   ])("reads %s as libpq does", (text, keywords) => {
     expect(Object.fromEntries(parseConninfo(text))).toEqual(keywords);
@@ -132,6 +135,8 @@ describe("targetOf", () => {
   it.each([
     "schema=public",
     "pgbouncer=true&connection_limit=1&schema=public&statement_cache_size=0&sslaccept=strict",
+    "options=project%3Dneon&sslmode=require",
+    "socket_timeout=10&max_conns=3&keepalives=1&gssencmode=disable&client_encoding=utf8&sslsni=1",
   ])("connects with %s, as other programs write it", (query) => {
     expect(of(`postgres://u:pw@h/d?${query}`)).toMatchObject({
       user: "u",
@@ -141,7 +146,15 @@ describe("targetOf", () => {
 
   it.each([
     ["postgres://u:se/cret@h/d", /can't be read/],
+    ["postgres://u:secret@h/d?ssl=maybe", /sslmode "maybe" is unknown/],
+    ["postgres://u:s%zzecret@h/d", /percent-encoded/],
     ["postgres://u:secret@h/d?sslmod=require", /"sslmod" is unknown/],
+    ["postgres://u:secret@a:1,b:2,c/d?port=1,2", /3 host names, 3 addresses and 2 ports/],
+    ["postgres://u:secret@h/d?target_session_attrs=leader", /target_session_attrs is unknown/],
+    [
+      "postgres://u:secret@h/d?sslmode=require&sslrootcert=system",
+      /too weak with sslrootcert=system/,
+    ],
     [
       "postgres://u:secret@h/d?sslmode=verify-full&sslrootcert=/nowhere.crt",
       /nowhere\.crt does not exist/,

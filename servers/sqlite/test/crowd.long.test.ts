@@ -1,0 +1,2 @@
+// With 10,000 tables.
+import "./crowd.test.ts";
