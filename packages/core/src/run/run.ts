@@ -75,7 +75,7 @@ export async function run<Context, Table extends OptionTable>(
       );
     } catch (error) {
       // Not for a Unix socket, nor a certificate that cannot be read.
-      const cure = Object(error).port > 0 ? ADVICE[errorCode(error) ?? ""] : undefined;
+      const cure = Object(error).port >= 0 ? ADVICE[errorCode(error) ?? ""] : undefined;
       process.stderr.write(`--http: cannot listen: ${reasonOf(error)}. ${cure ?? ""}\n`);
       process.exitCode = 1;
     }

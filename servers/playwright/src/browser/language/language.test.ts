@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { assertionOf } from "../../../test/forms.ts";
-import { CHECK_FORMS, STEP_FORMS, TARGET_FORMS } from "../../context.ts";
 import { exportSpec } from "../export/spec.ts";
 import { CHECKS } from "./checks.ts";
 import { TABLES } from "./help.ts";
@@ -32,27 +31,6 @@ describe("the reference", () => {
       if (!("target" in check) || check.target === undefined) throw new Error("no target");
       expect(describeTarget(check.target)).toBe(text.replace("text ", ""));
     }
-  });
-});
-
-describe("the description", () => {
-  /** The sentences of a form, one for each of its alternatives. */
-  const sentencesOf = (form: string): string[] => {
-    const [group, words = ""] = /\(([^()]*\|[^()]*)\)/.exec(form) ?? [];
-    if (group !== undefined)
-      return words.split("|").flatMap((word) => sentencesOf(form.replace(group, word)));
-    const places = { TARGET: "h1", ASSERTION: "h1 exists", "e NAME": "e color" };
-    return [
-      Object.entries(places).reduce((text, [place, value]) => text.replace(place, value), form),
-    ];
-  };
-  it.each([
-    ["steps", STEP_FORMS, parseStep],
-    ["checks", CHECK_FORMS, assertionOf],
-    ["targets", TARGET_FORMS, (target: string) => assertionOf(`${target} exists`)],
-  ] as const)("has only %s that are sentences", (_, forms, read) => {
-    for (const text of forms.split(/;\s/).flatMap(sentencesOf))
-      expect(() => read(text), text).not.toThrow();
   });
 });
 
