@@ -15,6 +15,6 @@ it("keeps the last failures, which explain what a page did last", async () => {
     await once(socket, "close");
   }
   expect(proxy.failureAt("a.example:1")).toBeUndefined();
-  expect(proxy.failureAt("a.example:201")).toMatchObject({ refused: true, reason: "refused" });
+  expect(proxy.failureAt("a.example:201")).toMatchObject({ isRefused: true, reason: "refused" });
   await proxy.close();
 });
