@@ -1,6 +1,6 @@
 /**
  * Characters that can move the cursor, start a line, hide text or turn its direction: C0 and C1 controls, line
- * and paragraph separators, bidirectional controls (Trojan Source, CVE-2021-42574), invisible match
+ * and paragraph separators, bidirectional controls (Trojan Source, CVE-2021-42574), invisible characters
  * without a use in writing (single joiners have one), and the tag block and the later variation selectors, which
  * models read and people do not see.
  */
@@ -13,8 +13,8 @@ const codeEscape = (match: string): string =>
   Array.from(match, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`).join("");
 
 /**
- * Untrusted text (a file name, a branch, a title) for one line of our own: match that could forge another line or
- * hide text become escapes, `\n` or `\u{202e}`. Text without such match is returned unchanged.
+ * Untrusted text (a file name, a branch, a title) for one line of our own: characters that could forge another line or
+ * hide text become escapes, `\n` or `\u{202e}`. Text without such characters is returned unchanged.
  */
 export function oneLine(text: string): string {
   return text.toWellFormed().replace(UNSAFE, (match) => SHORT_ESCAPES[match] ?? codeEscape(match));
@@ -31,7 +31,7 @@ export function manyLines(text: string): string {
     .replace(UNSAFE, (match) => (match === "\n" || match === "\t" ? match : oneLine(match)));
 }
 
-/** Escapes the same match in JSON, as JSON does: the parsed value stays the same. */
+/** Escapes the same characters in JSON, as JSON does: the parsed value stays the same. */
 export function visibleJson(json: string): string {
   return json.replace(UNSAFE, (match) =>
     match === "\n"
@@ -59,7 +59,7 @@ const TERMINAL = new RegExp(
 
 /**
  * Untrusted text of several lines for reading (a web page), where escapes would only be noise: well-formed, with `\n`
- * line endings, without terminal sequences and the match that {@link manyLines} escapes.
+ * line endings, without terminal sequences and the characters that {@link manyLines} escapes.
  */
 export function cleanText(text: string): string {
   return text

@@ -14,9 +14,7 @@ export function innermost(
   directories: readonly AllowedDirectory[],
   realPath: string,
 ): AllowedDirectory | undefined {
-  const parents = directories.filter((directory) =>
-    isInsideByAnyName(realPath, directory.realPath),
-  );
+  const parents = directories.filter((root) => isInsideByAnyName(realPath, root.realPath));
   return parents.sort((a, b) => b.realPath.length - a.realPath.length)[0];
 }
 

@@ -79,8 +79,7 @@ export async function openEntry(
 function requireWritable({ parent, name, path }: GuardedPlace, { allowed }: GuardContext): void {
   requireWritableDirectory(parent, path);
   const real = join(parent.realPath, name);
-  if (allowed.hidden?.paths.some((hiddenPath) => isInside(hiddenPath, real)))
-    throw pathError("hidden", path);
+  if (allowed.hidden?.paths.some((place) => isInside(place, real))) throw pathError("hidden", path);
   for (const directory of allowed.directories())
     if ([directory.path, directory.realPath].some((root) => containsByAnyName(real, root)))
       throw pathError("allowed_directory", path, { detail: quote(directory.path) });

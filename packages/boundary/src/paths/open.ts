@@ -26,10 +26,8 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
   /** @throws ToolError `denied` for what no tool may open */
   function judge({ realPath, stat, kind }: Target, requestedPath: string): AllowedDirectory {
     const directory = directoryAround(realPath, allowed);
-    if (directory === undefined)
-      throw allowed.hidden?.hides(realPath)
-        ? pathError("hidden", requestedPath)
-        : leadsOutsideError(requestedPath, allowed);
+    if (!directory && allowed.hidden?.hides(realPath)) throw pathError("hidden", requestedPath);
+    if (!directory) throw leadsOutsideError(requestedPath, allowed);
     if (!stat.isFile() && !stat.isDirectory()) throw specialFileError(requestedPath, stat);
     if (kind() === "special") throw inSpecialFileSystem(requestedPath);
     return directory;
@@ -84,8 +82,7 @@ export function openerOf(allowed: AllowedDirectories, verification: Verification
           entry(name) {
             // The number may now refer to another directory.
             if (isClosed) throw new Error(`Used after it was closed: ${requestedPath}`);
-            const isUp = name === "." || name === "..";
-            if (isUp || /[/\0]/.test(name) || name.includes(sep))
+            if (/^\.\.?$|[/\0]/.test(name) || name.includes(sep))
               throw new TypeError(`Not a valid directory entry name: ${JSON.stringify(name)}`);
             return begin + (name === "" ? "." : name);
           },
@@ -147,19 +144,15 @@ function byDescriptor(): (path: string) => Promise<Target> {
       since = performance.now();
     }
     if (localDirectories.has(dirname(path)) || localDirectories.has(path)) {
-      const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
-      const stat = fstatSync(fd);
-      if (!stat.isSymbolicLink()) return { fd, stat };
-      closeSync(fd);
+      const found = describe(openSync(path, O_PATH | constants.O_NOFOLLOW));
+      if (!found.stat.isSymbolicLink()) return found;
+      closeSync(found.fd);
     }
-    const fd = await openDescriptor(path, O_PATH);
-    return { fd, stat: fstatSync(fd) };
+    return describe(await openDescriptor(path, O_PATH));
   }
 
   return async (path) => {
-    const { fd, stat } = await find(path);
-    const at = `/proc/self/fd/${fd}`;
-    const kernelPath = readlinkSync(at);
+    const { fd, at, stat, kernelPath } = await find(path);
     // The kernel marks the path of a file that was deleted or replaced just now.
     const realPath = stat.nlink === 0 ? kernelPath.replace(/ \(deleted\)$/, "") : kernelPath;
     const kind = () => {
@@ -180,4 +173,15 @@ function byDescriptor(): (path: string) => Promise<Target> {
       close: () => closeSync(fd),
     };
   };
+}
+
+/** What a descriptor refers to. Closes it on an error: the kernel names no path that is longer than its limit. */
+function describe(fd: number) {
+  const at = `/proc/self/fd/${fd}`;
+  try {
+    return { fd, at, stat: fstatSync(fd), kernelPath: readlinkSync(at) };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { homedir } from "node:os";
 import { basename, join, relative } from "node:path";
@@ -256,6 +256,22 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
       for (const path of ["x".repeat(256), "x/".repeat(2050), "a\0.txt"])
         await refusal(guard.openFile(path), "invalid", path);
     });
+
+    it.runIf(verification === "proc")(
+      "leaves no descriptor open if its real path is too long",
+      async () => {
+        const long = Array.from({ length: 12 }, () => "d".repeat(200)).join("/");
+        await mkdir(join(root, long), { recursive: true });
+        await symlink(long, join(root, "link"));
+        await mkdir(join(root, "link", long), { recursive: true });
+        const before = (await readdir("/proc/self/fd")).length;
+        for (let call = 0; call < 20; call++)
+          await refusal(guard.openDirectory(join("link", long)), "enametoolong");
+        expect((await readdir("/proc/self/fd")).length).toBeLessThan(before + 20);
+        // `rm` would need paths that are too long, too.
+        await rm(join(root, "link", "d".repeat(200)), { recursive: true });
+      },
+    );
 
     it("may be the allowed directory: the error names it and the option, and it works again when it exists again", async () => {
       const aside = join(workspace.base, "aside");

@@ -122,7 +122,7 @@ export function outsideError(path: string, allowed: AllowedDirectories): ToolErr
   return pathError("outside", path, { detail: describeAllowed(allowed) });
 }
 
-/** Like `outside`, for a path whose text is inside. */
+/** Like `outsideError`, for a path whose text is inside. */
 export function leadsOutsideError(path: string, allowed: AllowedDirectories): ToolError {
   const detail = `it leads through a symlink, and ${describeAllowed(allowed)}`;
   const hint = "Use a path that stays inside, or ask the user to allow the symlink's target.";

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { initialize, modern, request } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
@@ -86,6 +86,16 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
       "The user declined. Nothing was changed.",
     );
     expect(text(await ask("tools/call", answer(token, true)))).toContain("already answered");
+    await peer.handle.close();
+  });
+
+  it("is forgotten after ten minutes", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { peer, ask } = await ERAS[era](APPS);
+    const { token } = cardOf(await ask("tools/call", wipe));
+    vi.advanceTimersByTime(600_001);
+    expect(text(await ask("tools/call", answer(token, true)))).toContain("has expired");
     await peer.handle.close();
   });
 

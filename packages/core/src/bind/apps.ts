@@ -51,10 +51,7 @@ export class Apps {
   readonly tool: ListedTool;
   readonly #runtime: ViewHost;
   /** The calls that are waiting for the user's click, by token. */
-  readonly #pendingCalls = new Map<
-    string,
-    ConfirmedCall & { caller: string | undefined; until: number }
-  >();
+  readonly #pendingCalls = new Map<string, ConfirmedCall & { caller: string | undefined }>();
 
   constructor(runtime: ViewHost) {
     this.#runtime = runtime;
@@ -136,8 +133,8 @@ export class Apps {
     const own = [...this.#pendingCalls].filter(([, waiting]) => waiting.caller === caller);
     if (own.length >= MAX_WAITING) this.#pendingCalls.delete(own[0]?.[0] ?? "");
     const token = crypto().randomBytes(24).toString("base64url");
-    const until = Date.now() + WAIT_MS;
-    this.#pendingCalls.set(token, { tool, args, confirmedKeys, caller, until });
+    this.#pendingCalls.set(token, { tool, args, confirmedKeys, caller });
+    setTimeout(() => this.#pendingCalls.delete(token), WAIT_MS).unref();
     const text = `A card below asks the user to confirm: ${message}\nNothing has been done yet. Do not call again or report it as done; the user decides by clicking.`;
     const button = { action: shorten(action, 60), tool: this.tool.name };
     return {
@@ -155,8 +152,7 @@ export class Apps {
   takeAnswer({ params, client }: ClientRequest): ConfirmedCall | undefined {
     const { token, accept }: { token?: unknown; accept?: unknown } = Object(params.arguments);
     const pendingCall = this.#pendingCalls.get(String(token));
-    const isValid = pendingCall !== undefined && pendingCall.until >= Date.now();
-    if (!isValid || pendingCall.caller !== client.principal?.key)
+    if (pendingCall === undefined || pendingCall.caller !== client.principal?.key)
       throw new ToolError("not_found", "This question was already answered or has expired.", {
         hint: "Request the action again to show a new card.",
       });

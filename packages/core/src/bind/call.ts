@@ -96,7 +96,7 @@ class RunningCall implements Call {
   get leftMs(): number {
     const { timeoutMs, taskMs } = this.#limits;
     const callMs = timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
-    const limitMs = this.#request.expectsTask ? taskMs : callMs;
+    const limitMs = this.#request.taskAfterMs < timeoutMs ? taskMs : callMs;
     return Math.max(0, this.#began + limitMs - performance.now());
   }
 

@@ -23,7 +23,7 @@ interface ResourceFacts {
 export interface FixedResource<Context> extends ResourceFacts {
   readonly uri: string;
   read(context: Context, call: Call): Awaitable<ResourceBody>;
-  /** Starts watching for the first subscriber, within `call`; `changed` notifies all subscribers. */
+  /** Starts watching for the first subscriber, within `call`; `onChange` notifies all subscribers. */
   watch?(context: Context, onChange: () => void, call: Call): Awaitable<Unwatch>;
 }
 

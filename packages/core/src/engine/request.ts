@@ -84,8 +84,8 @@ export class ClientRequest {
   isOver = false;
   /** The task that it became, which then takes everything that it sends. */
   task: TaskWork | undefined;
-  /** Whether it becomes a task if it takes long, so that it has the time of one. */
-  expectsTask = false;
+  /** After how many milliseconds it becomes a task, which has more time than a call. */
+  taskAfterMs = Number.POSITIVE_INFINITY;
   readonly load: Load;
   readonly #parts: RequestParts;
   #isAborted = false;

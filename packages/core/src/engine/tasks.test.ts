@@ -115,7 +115,8 @@ const open: Wire[] = [];
 async function start(...args: string[]): Promise<void> {
   bench = new Bench();
   const server = defineServer({ ...SERVER, name: "tasks", tools, open: () => bench });
-  const prepared = await prepare(server, ["--task-after-ms", "0", ...args], {}, {});
+  const afterMs = args.includes("--task-after-ms") ? [] : ["--task-after-ms", "0"];
+  const prepared = await prepare(server, [...afterMs, ...args], {}, {});
   if (prepared.kind !== "run") throw new Error(prepared.stderr);
   service = serviceOf(prepared.runtime);
 }
@@ -301,6 +302,13 @@ describe("tasks of 2026-07-28", () => {
     expect(result).toMatchObject({ content: [{ text: "true" }] });
   });
 
+  it("is not expected by a call whose own time ends before it", async () => {
+    await start("--task-after-ms", "60000");
+    const answer = ask(connect(), callOf("task_left"));
+    await bench.release();
+    expect((await answer).result).toMatchObject({ content: [{ text: "false" }] });
+  });
+
   it("is refused to a caller that has half of all, where callers are told apart, and not to others", async () => {
     await start();
     const engine = new Engine(service, new Load({ isShared: true }));
@@ -390,6 +398,16 @@ describe("tasks of 2025-11-25", () => {
     name,
     arguments: {},
     ...more,
+  });
+
+  it("has its own time limit", async () => {
+    await start();
+    const { wire } = await connectLegacy();
+    const { result } = await ask(wire, "tools/call", callOf("task_left"));
+    await bench.release();
+    const { taskId } = Object(result?.task);
+    const done = await ask(wire, "tasks/result", { taskId });
+    expect(done.result).toMatchObject({ content: [{ text: "true" }] });
   });
 
   it("asks its questions, each with the id of the task, and its result waits for the answer", async () => {

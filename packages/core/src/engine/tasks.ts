@@ -187,13 +187,16 @@ export class Tasks {
    */
   async run<Result>(request: ClientRequest, scope: string, call: () => Promise<Result>) {
     if (request.revision.era === "legacy") {
+      request.taskAfterMs = 0;
       if (this.#begin(request, scope)) return call();
       throw new ProtocolError(internalError("Too many tasks. Make the call without a task."));
     }
-    request.expectsTask = true;
+    const { afterMs } = this.#options;
+    request.taskAfterMs = afterMs;
     const timer = setTimeout(() => {
-      if (!request.isOver) request.expectsTask = this.#begin(request, scope);
-    }, this.#options.afterMs);
+      if (!request.isOver && !this.#begin(request, scope))
+        request.taskAfterMs = Number.POSITIVE_INFINITY;
+    }, afterMs);
     return call().finally(() => clearTimeout(timer));
   }
 
