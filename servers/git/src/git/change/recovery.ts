@@ -89,11 +89,12 @@ export async function untrackedAt(
   return untrackedAmong(repository, writtenPaths);
 }
 
-/** Untracked files at these paths, below them, or in place of a directory above them. */
-export async function untrackedAmong(
-  repository: Repository,
-  paths: readonly string[],
-): Promise<string[]> {
+/**
+ * Untracked files at these paths, below them, or in place of a directory above them.
+ *
+ * @throws ToolError `local_changes` for those of a repository in the working tree, which cannot be kept
+ */
+export async function untrackedAmong(repository: Repository, paths: readonly string[]) {
   const root = await repository.worktree();
   const statsOf = (path: string) => lstat(join(root, path)).catch(() => undefined);
   const places = new Set<string>();
@@ -101,6 +102,8 @@ export async function untrackedAmong(
     let path = written;
     while (path !== "." && (await statsOf(path)) === undefined) path = dirname(path);
     if (path === written || (await statsOf(path))?.isDirectory() === false) places.add(path);
+    for (let at = dirname(path); path === written && at !== "."; at = dirname(at))
+      if ((await statsOf(join(at, ".git"))) !== undefined) refuseUntracked([path]);
   }
   const list = ["ls-files", "--others", "-z", "--"];
   const files: string[] = [];
@@ -108,6 +111,7 @@ export async function untrackedAmong(
     const part = [...list, ...rest.slice(0, MAX_ARGUMENTS)];
     files.push(...(await repository.paths(part, "list the files")));
   }
+  refuseUntracked(files.filter((file) => file.endsWith("/")));
   return files;
 }
 
@@ -169,10 +173,8 @@ export async function commitsOnlyIn(
   const how = [...LOG_PLAIN, "--no-patch", "-z", "--format=%h %s", "--max-count=1001"];
   const subjects = await repository.paths(["log", ...how, tip, ...rest, "--"], "list the commits");
   const firstSubjects = subjects.slice(0, 5).map((subject) => `"${shorten(oneLine(subject), 60)}"`);
-  const list =
-    firstSubjects.length === 0
-      ? ""
-      : `: ${firstSubjects.join(", ")}${subjects.length > 5 ? " …" : ""}`;
+  const more = subjects.length > 5 ? " …" : "";
+  const list = subjects.length === 0 ? "" : `: ${firstSubjects.join(", ")}${more}`;
   return { count: subjects.length, list };
 }
 
