@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, commitFiles, emptyRepository, git, write } from "./fixture.ts";
+import { submodule } from "./traps.ts";
 import { over, place, useTestDirectory } from "./upstream.ts";
 
 // What a change may never lose or leave undone without a word.
@@ -162,10 +163,20 @@ describe("a repository in the working tree is never overwritten", () => {
     commitFiles(emptyRepository(join(root, "dep")), "Own", { "own.txt": "own\n" });
     write(root, "dep/wip.txt", "SECRET\n");
     const { text } = await call(tool, root, args);
-    expect(text).toContain("would be overwritten: dep/");
+    expect(text).toContain("would be overwritten: dep");
     expect(readFileSync(join(root, "dep/wip.txt"), "utf8")).toBe("SECRET\n");
     expect(git(join(root, "dep"), "show", "HEAD:own.txt")).toBe("own\n");
   });
+});
+
+it("git_reset_hard and its undo leave a submodule as it is", async () => {
+  const root = repository();
+  submodule(root);
+  const { data } = await call("git_reset_hard", root, { revision: "HEAD~1" });
+  expect(existsSync(join(root, ".gitmodules"))).toBe(false);
+  const undone = await call("git_reset_hard", root, { revision: data.before });
+  expect(undone.data.done).toContain(String(data.before));
+  expect(existsSync(join(root, "sub/.git"))).toBe(true);
 });
 
 it("git_restore names the file that it replaced by a directory", async () => {

@@ -86,15 +86,16 @@ export async function untrackedAt(
   const changedPaths = list && new Set(list);
   const absentPaths = await paths("--cached", "--diff-filter=D", to);
   const writtenPaths = absentPaths.filter((path) => changedPaths?.has(path) ?? true);
-  return untrackedAmong(repository, writtenPaths);
+  return untrackedAmong(repository, writtenPaths, to);
 }
 
 /**
  * Untracked files at these paths, below them, or in place of a directory above them.
  *
+ * @param to the commit or tree that has the paths: a submodule that it has stays as it is
  * @throws ToolError `local_changes` for those of a repository in the working tree, which cannot be kept
  */
-export async function untrackedAmong(repository: Repository, paths: readonly string[]) {
+export async function untrackedAmong(repository: Repository, paths: readonly string[], to = "") {
   const root = await repository.worktree();
   const statsOf = (path: string) => lstat(join(root, path)).catch(() => undefined);
   const places = new Set<string>();
@@ -105,14 +106,19 @@ export async function untrackedAmong(repository: Repository, paths: readonly str
     for (let at = dirname(path); path === written && at !== "."; at = dirname(at))
       if ((await statsOf(join(at, ".git"))) !== undefined) refuseUntracked([path]);
   }
-  const list = ["ls-files", "--others", "-z", "--"];
   const files: string[] = [];
   for (let rest = [...places]; rest.length > 0; rest = rest.slice(MAX_ARGUMENTS)) {
-    const part = [...list, ...rest.slice(0, MAX_ARGUMENTS)];
+    const part = ["ls-files", "--others", "-z", "--", ...rest.slice(0, MAX_ARGUMENTS)];
     files.push(...(await repository.paths(part, "list the files")));
   }
-  refuseUntracked(files.filter((file) => file.endsWith("/")));
-  return files;
+  const nested = files.filter((file) => file.endsWith("/")).map((file) => file.slice(0, -1));
+  if (nested.length === 0) return files;
+  const names = nested.map((path) => `${to}:${path}`);
+  const objects = await lookUp(repository, names);
+  const isLost = (path: string, index: number) =>
+    to === "" || !paths.includes(path) || objects[index]?.type === "blob";
+  refuseUntracked(nested.filter(isLost));
+  return files.filter((file) => !file.endsWith("/"));
 }
 
 /** @throws ToolError `local_changes` if there are such files */

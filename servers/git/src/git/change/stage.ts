@@ -54,8 +54,7 @@ export async function stage(repository: Repository, paths: readonly string[]): P
   const file = resolve(await repository.worktree(), paths[0] ?? "");
   const isTrial = paths.length > 1 || !(await lstat(file).catch(() => undefined))?.isFile();
   const trial = await repository.run(["add", isTrial && "--dry-run", ...FROM_STDIN], { input });
-  const [, ignored] =
-    /^The following paths are ignored .*\n((?:(?!hint: ).+\n?)+)/.exec(trial.stderr) ?? [];
+  const [, ignored] = /^The following paths are .*\n((?:(?!hint: ).+\n)+)/.exec(trial.stderr) ?? [];
   const names = ignored && firstNames(ignored.trim().split("\n"));
   if (names) throw failure("ignored_path", `Ignored by .gitignore: ${names}. Nothing was staged.`);
   if (trial.code !== 0) throw failureOf(trial, "stage the files");
@@ -119,7 +118,7 @@ export async function restore(repository: Repository, query: RestoreQuery, { bud
   // What the restored files will have instead: from the current state to the source.
   const between = ["-R", ...(worktree ? [] : ["--cached"]), ...(source ? [source] : [])];
   const files = await changesOf(repository, between, await pathsIn(repository, query.files));
-  const recovery = worktree ? await keepFiles(repository, files) : {};
+  const recovery = worktree ? await keepFiles(repository, files, source) : {};
   const what = [worktree && "--worktree", staged && "--staged", source && `--source=${source}`];
   const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
   await repository.output(args, "restore the files", { input });
@@ -127,11 +126,11 @@ export async function restore(repository: Repository, query: RestoreQuery, { bud
 }
 
 /** Keeps the files that will be overwritten or deleted, untracked ones as well. */
-async function keepFiles(repository: Repository, files: readonly FileChange[]) {
+async function keepFiles(repository: Repository, files: readonly FileChange[], to?: string) {
   const paths = files.map(({ path }) => path);
   await refuseFilters(repository, () => pathBytes(repository, paths));
   const trackedPaths = files.filter(({ letter }) => letter !== "A").map(({ path }) => path);
-  const losses = [...trackedPaths, ...(await untrackedAmong(repository, paths))].sort();
+  const losses = [...trackedPaths, ...(await untrackedAmong(repository, paths, to))].sort();
   if (losses.length === 0) return {};
   const recovery = await keepBefore(repository, "restore", losses);
   const names = losses.join() === paths.sort().join() ? "these files" : firstNames(losses);

@@ -99,11 +99,10 @@ export async function stashApply(
   refuseUntracked(await untrackedAt(repository, oid, paths));
   // Applied and dropped in one step, after it was kept.
   const recovery = query.drop ? await keepCommit(repository, "drop-stash", oid) : undefined;
-  const apply = ["stash", query.drop ? "pop" : "apply", "--quiet", query.index && "--index"];
-  const result = await repository.run([...apply, query.drop ? name : oid], { silent: true });
+  const args = ["stash", query.drop ? "pop" : "apply", "--quiet", query.index && "--index"];
+  const result = await repository.run([...args, query.drop ? name : oid], { silent: true });
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
-  if (result.code !== 0 && conflicted.length === 0)
-    throw failureOf(result, `${apply[1]} the stash`);
+  if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, `${args[1]} the stash`);
   const names = fileNames(files, Math.floor(budget / 2));
   if (conflicted.length > 0)
     return { commit: oid, ...names, ...(await conflictReport(repository, budget / 2 - 1_000)) };
