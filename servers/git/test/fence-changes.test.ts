@@ -169,7 +169,7 @@ describe("a repository in the working tree is never overwritten", () => {
   });
 });
 
-it("git_reset_hard and its undo leave a submodule as it is", async () => {
+it("git_reset_hard and its undo leave a submodule unchanged", async () => {
   const root = repository();
   submodule(root);
   const { data } = await call("git_reset_hard", root, { revision: "HEAD~1" });

@@ -92,7 +92,7 @@ export async function untrackedAt(
 /**
  * Untracked files at these paths, below them, or in place of a directory above them.
  *
- * @param to the commit or tree that has the paths: a submodule that it has stays as it is
+ * @param to the commit or tree that has the paths: a submodule that it has is unchanged
  * @throws ToolError `local_changes` for those of a repository in the working tree, which cannot be kept
  */
 export async function untrackedAmong(repository: Repository, paths: readonly string[], to = "") {
