@@ -32,6 +32,21 @@ describe("staging and committing", () => {
     expect(staged()).toContain("star1.txt");
   });
 
+  it("git_add of an ignored directory stages none of its tracked files", async () => {
+    const { call, git, root, write } = sample();
+    const before = git("diff", "--cached");
+    write(".git/info/exclude", "docs\n");
+    write("docs/café.md", "cold\n");
+    const { code, message } = await failureOf(call("git_add", { files: ["docs"] }));
+    expect([code, message]).toEqual([
+      "ignored_path",
+      "Ignored by .gitignore: docs. Nothing was staged.",
+    ]);
+    expect(git("diff", "--cached")).toBe(before);
+    git("checkout", "--quiet", "docs");
+    rmSync(`${root}/.git/info/exclude`);
+  });
+
   it("git_commit commits what is staged, or only some files, and amends", async () => {
     const { call, git, write } = sample();
     const before = git("rev-parse", "HEAD").trim();

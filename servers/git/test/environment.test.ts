@@ -15,7 +15,7 @@ import {
   matchesIn,
   write,
 } from "./fixture.ts";
-import { executable } from "./traps.ts";
+import { executable, promisor, set } from "./traps.ts";
 import { place, useTestDirectory } from "./upstream.ts";
 
 useTestDirectory();
@@ -110,7 +110,7 @@ describe("unbounded work", () => {
     const mark = place.path("pid");
     const hook = join(root, ".git", "hooks", "pre-commit");
     mkdirSync(join(root, ".git", "hooks"), { recursive: true });
-    executable(hook, `sleep 600 &\necho $! > "${mark}"\nwait`);
+    executable(hook, `trap '' TERM\nsleep 600 &\necho $! > "${mark}"\nwait`);
     const over = gitOver([place.path("in")], { hooks: "run" });
     const call = fakeCall();
     const args = { repo_path: root, message: "x", allow_empty: true };
@@ -128,4 +128,20 @@ describe("unbounded work", () => {
     // The repository is immediately usable.
     expect((await callTool(over, "git_status", { repo_path: root })).data.branch).toBe("main");
   });
+});
+
+it("a missing object is reported and not fetched: no promisor, no transport", async () => {
+  const { root, over } = insideAndOutside(place);
+  const log = place.path("ran");
+  executable(place.path("trap.sh"), `touch "${log}"`);
+  const blob = git(root, "rev-parse", "v0.9:docs/café.md").trim();
+  set(root, ...promisor("evil", root), ["remote.evil.uploadpack", place.path("trap.sh")]);
+  rmSync(join(root, ".git", "objects", blob.slice(0, 2), blob.slice(2)));
+  for (const [name, args] of [
+    ["git_show", { revision: "v0.9" }],
+    ["git_grep", { pattern: "warm", revision: "v0.9" }],
+    ["git_log", { pickaxe: "warm" }],
+  ] as const)
+    expect(await codeOf(callTool(over, name, { repo_path: root, ...args }))).toBe("missing_object");
+  expect(existsSync(log)).toBe(false);
 });

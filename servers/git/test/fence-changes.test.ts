@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { callTool, commitFiles, emptyRepository, git, write } from "./fixture.ts";
+import { submodule } from "./traps.ts";
 import { over, place, useTestDirectory } from "./upstream.ts";
 
 // What a change may never lose or leave undone without a word.
@@ -147,6 +148,46 @@ describe("an untracked file is never lost", () => {
     await call("git_restore", root, { source, files: data.files });
     expect(secrets(root)).toEqual(Object.keys(FILES));
   });
+});
+
+describe("a repository in the working tree is never overwritten", () => {
+  it.each([
+    ["git_restore", "dep", { source: "HEAD~1", files: ["dep"] }],
+    ["git_restore", "dep/wip.txt", { source: "HEAD~1", files: ["dep/wip.txt"] }],
+    ["git_reset_hard", "dep", { revision: "HEAD~1" }],
+    ["git_reset_hard", "dep/wip.txt", { revision: "HEAD~1" }],
+  ])("by %s of %s", async (tool, path, args) => {
+    const root = repository({ "a.txt": "a\n", [path]: "old\n" });
+    git(root, "rm", "--quiet", "-r", "dep");
+    git(root, "commit", "--quiet", "-m", "Remove");
+    commitFiles(emptyRepository(join(root, "dep")), "Own", { "own.txt": "own\n" });
+    write(root, "dep/wip.txt", "SECRET\n");
+    const { text } = await call(tool, root, args);
+    expect(text).toContain("would be overwritten: dep");
+    expect(readFileSync(join(root, "dep/wip.txt"), "utf8")).toBe("SECRET\n");
+    expect(git(join(root, "dep"), "show", "HEAD:own.txt")).toBe("own\n");
+  });
+});
+
+it("git_reset_hard and its undo leave a submodule unchanged", async () => {
+  const root = repository();
+  submodule(root);
+  const { data } = await call("git_reset_hard", root, { revision: "HEAD~1" });
+  expect(existsSync(join(root, ".gitmodules"))).toBe(false);
+  const undone = await call("git_reset_hard", root, { revision: data.before });
+  expect(undone.data.done).toContain(String(data.before));
+  expect(existsSync(join(root, "sub/.git"))).toBe(true);
+});
+
+it("git_restore names the file that it replaced by a directory", async () => {
+  const root = repository({ "a.txt": "a\n", "d/x": "x\n" });
+  git(root, "rm", "--quiet", "-r", "d");
+  git(root, "commit", "--quiet", "-m", "Remove");
+  write(root, "d", "SECRET\n");
+  const { data } = await call("git_restore", root, { source: "HEAD~1", files: ["d/x"] });
+  expect(data.undo).toBe(`git_restore with source ${data.recovery} and d`);
+  await call("git_restore", root, { source: data.recovery, files: ["d"] });
+  expect(readFileSync(join(root, "d"), "utf8")).toBe("SECRET\n");
 });
 
 describe("git_delete of a worktree", () => {

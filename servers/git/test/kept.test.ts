@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -79,4 +87,22 @@ describe("a configuration that changes between two calls", () => {
     git(root, "config", "core.worktree", place.path("out"));
     expect(await codeOf(shown())).toBe("outside_roots");
   });
+});
+
+it("objects and git directories that lead outside later are refused, and forgotten when they no longer do", async () => {
+  const { root, outside, over } = insideAndOutside(place);
+  const revision = git(outside, "rev-parse", "HEAD:secret.txt").trim();
+  const code = () => codeOf(callTool(over, "git_show", { repo_path: root, revision }));
+  const alternates = join(root, ".git/objects/info/alternates");
+  expect(await code()).toBe("bad_revision");
+  write(root, ".git/objects/info/alternates", `${join(outside, ".git", "objects")}\n`);
+  expect(await code()).toBe("outside_roots");
+  rmSync(alternates);
+  expect(await code()).toBe("bad_revision");
+  renameSync(join(root, ".git"), place.path("in", "moved"));
+  symlinkSync(join(outside, ".git"), join(root, ".git"));
+  expect(await code()).toBe("outside_roots");
+  rmSync(join(root, ".git"));
+  symlinkSync(place.path("in", "moved"), join(root, ".git"));
+  expect(await code()).toBe("bad_revision");
 });

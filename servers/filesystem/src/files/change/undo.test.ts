@@ -1,4 +1,14 @@
-import { chmod, mkdtemp, rm, stat, symlink, utimes } from "node:fs/promises";
+import {
+  chmod,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard } from "@refmcp/boundary";
@@ -41,6 +51,25 @@ describe("undo", () => {
     for (const id of undos.toReversed()) await files.undo(id);
     expect(await look()).toBe(last);
     expect(await read("x/y/new.txt")).toBe("n");
+  });
+
+  it("says of a change that was interrupted that nothing is left of it, not that nothing was made", async () => {
+    const { files, at, put, list, journalDirectory, another } = await scratch();
+    await files.write(request(at("x/a.txt"), "a", { create_parents: true }));
+    const [name = ""] = (await readdir(journalDirectory)).filter((entry) => /json$/.test(entry));
+    const record = join(journalDirectory, name);
+    const lines = (await readFile(record, "utf8")).split("\n");
+    // Killed after the directory was made, which somebody else now uses.
+    await writeFile(record, `${lines.slice(0, 3).join("\n")}\n`);
+    await rm(at("x/a.txt"));
+    await put("x/b.txt", "b");
+    const domain = another();
+    const [change] = await domain.changes();
+    await expect(domain.undo(change?.id ?? "")).rejects.toMatchObject({
+      code: "nothing_made",
+      message: `Change ${change?.id} was interrupted and left nothing to undo.`,
+    });
+    expect(await list("x")).toEqual(["b.txt"]);
   });
 
   it("refuses to remove a created file that has changed, and keeps parents in use", async () => {

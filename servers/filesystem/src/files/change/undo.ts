@@ -58,7 +58,7 @@ async function undoSteps(files: Files, change: Change, options: UndoOptions) {
   const subject = { action: "undo", path, destination, undoes: id } as const;
   const { receipt } = await run(files, subject, steps, options);
   if (receipt === undefined && change.interrupted && blocked.length === 0)
-    throw failure("nothing_made", `Change ${id} was interrupted before it changed anything.`);
+    throw failure("nothing_made", `Change ${id} was interrupted and left nothing to undo.`);
   if (receipt === undefined) throw changedSince(path, id);
   const left =
     blocked.length === 0 ? "" : ` ${counted(blocked.length, "step")} left: ${blockedText(blocked)}`;

@@ -86,14 +86,16 @@ export async function untrackedAt(
   const changedPaths = list && new Set(list);
   const absentPaths = await paths("--cached", "--diff-filter=D", to);
   const writtenPaths = absentPaths.filter((path) => changedPaths?.has(path) ?? true);
-  return untrackedAmong(repository, writtenPaths);
+  return untrackedAmong(repository, writtenPaths, to);
 }
 
-/** Untracked files at these paths, below them, or in place of a directory above them. */
-export async function untrackedAmong(
-  repository: Repository,
-  paths: readonly string[],
-): Promise<string[]> {
+/**
+ * Untracked files at these paths, below them, or in place of a directory above them.
+ *
+ * @param to the commit or tree that has the paths: a submodule that it has is unchanged
+ * @throws ToolError `local_changes` for those of a repository in the working tree, which cannot be kept
+ */
+export async function untrackedAmong(repository: Repository, paths: readonly string[], to = "") {
   const root = await repository.worktree();
   const statsOf = (path: string) => lstat(join(root, path)).catch(() => undefined);
   const places = new Set<string>();
@@ -101,14 +103,22 @@ export async function untrackedAmong(
     let path = written;
     while (path !== "." && (await statsOf(path)) === undefined) path = dirname(path);
     if (path === written || (await statsOf(path))?.isDirectory() === false) places.add(path);
+    for (let at = dirname(path); path === written && at !== "."; at = dirname(at))
+      if ((await statsOf(join(at, ".git"))) !== undefined) refuseUntracked([path]);
   }
-  const list = ["ls-files", "--others", "-z", "--"];
   const files: string[] = [];
   for (let rest = [...places]; rest.length > 0; rest = rest.slice(MAX_ARGUMENTS)) {
-    const part = [...list, ...rest.slice(0, MAX_ARGUMENTS)];
+    const part = ["ls-files", "--others", "-z", "--", ...rest.slice(0, MAX_ARGUMENTS)];
     files.push(...(await repository.paths(part, "list the files")));
   }
-  return files;
+  const nested = files.filter((file) => file.endsWith("/")).map((file) => file.slice(0, -1));
+  if (nested.length === 0) return files;
+  const names = nested.map((path) => `${to}:${path}`);
+  const objects = await lookUp(repository, names);
+  const isLost = (path: string, index: number) =>
+    to === "" || !paths.includes(path) || objects[index]?.type === "blob";
+  refuseUntracked(nested.filter(isLost));
+  return files.filter((file) => !file.endsWith("/"));
 }
 
 /** @throws ToolError `local_changes` if there are such files */
@@ -169,10 +179,8 @@ export async function commitsOnlyIn(
   const how = [...LOG_PLAIN, "--no-patch", "-z", "--format=%h %s", "--max-count=1001"];
   const subjects = await repository.paths(["log", ...how, tip, ...rest, "--"], "list the commits");
   const firstSubjects = subjects.slice(0, 5).map((subject) => `"${shorten(oneLine(subject), 60)}"`);
-  const list =
-    firstSubjects.length === 0
-      ? ""
-      : `: ${firstSubjects.join(", ")}${subjects.length > 5 ? " …" : ""}`;
+  const more = subjects.length > 5 ? " …" : "";
+  const list = subjects.length === 0 ? "" : `: ${firstSubjects.join(", ")}${more}`;
   return { count: subjects.length, list };
 }
 

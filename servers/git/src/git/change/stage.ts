@@ -1,3 +1,5 @@
+import { lstat } from "node:fs/promises";
+import { resolve } from "node:path";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
 import { objectOf } from "../open/revisions.ts";
@@ -48,14 +50,13 @@ export async function stageSelected(
 export async function stage(repository: Repository, paths: readonly string[]): Promise<void> {
   const input = await pathBytes(repository, paths);
   await refuseFilters(repository, () => staging(repository, input));
-  // git stages the others if one of several paths is ignored.
-  const isTrial = paths.length > 1;
+  // git stages the others if one of several paths is ignored, and the tracked files of an ignored directory.
+  const file = resolve(await repository.worktree(), paths[0] ?? "");
+  const isTrial = paths.length > 1 || !(await lstat(file).catch(() => undefined))?.isFile();
   const trial = await repository.run(["add", isTrial && "--dry-run", ...FROM_STDIN], { input });
-  const [, ignored] = /^The following paths are ignored by [^\n]*\n(.*)$/s.exec(trial.stderr) ?? [];
-  if (ignored !== undefined) {
-    const names = firstNames(ignored.trim().split("\n"));
-    throw failure("ignored_path", `Ignored by .gitignore: ${names}. Nothing was staged.`);
-  }
+  const [, ignored] = /^The following paths are .*\n((?:(?!hint: ).+\n)+)/.exec(trial.stderr) ?? [];
+  const names = ignored && firstNames(ignored.trim().split("\n"));
+  if (names) throw failure("ignored_path", `Ignored by .gitignore: ${names}. Nothing was staged.`);
   if (trial.code !== 0) throw failureOf(trial, "stage the files");
   if (isTrial) await repository.output(["add", ...FROM_STDIN], "stage the files", { input });
 }
@@ -110,7 +111,6 @@ interface RestoreQuery {
  * content is kept first.
  */
 export async function restore(repository: Repository, query: RestoreQuery, { budget }: Budget) {
-  await repository.worktree();
   const { staged, worktree } = query;
   const input = await pathBytes(repository, query.files);
   const from = query.source ?? (staged && worktree ? "HEAD" : undefined);
@@ -118,7 +118,7 @@ export async function restore(repository: Repository, query: RestoreQuery, { bud
   // What the restored files will have instead: from the current state to the source.
   const between = ["-R", ...(worktree ? [] : ["--cached"]), ...(source ? [source] : [])];
   const files = await changesOf(repository, between, await pathsIn(repository, query.files));
-  const recovery = worktree ? await keepFiles(repository, files) : {};
+  const recovery = worktree ? await keepFiles(repository, files, source) : {};
   const what = [worktree && "--worktree", staged && "--staged", source && `--source=${source}`];
   const args = ["restore", "--quiet", "--no-recurse-submodules", ...what, ...FROM_STDIN];
   await repository.output(args, "restore the files", { input });
@@ -126,13 +126,13 @@ export async function restore(repository: Repository, query: RestoreQuery, { bud
 }
 
 /** Keeps the files that will be overwritten or deleted, untracked ones as well. */
-async function keepFiles(repository: Repository, files: readonly FileChange[]) {
+async function keepFiles(repository: Repository, files: readonly FileChange[], to?: string) {
   const paths = files.map(({ path }) => path);
-  const bytes = await pathBytes(repository, paths);
-  await refuseFilters(repository, () => bytes);
+  await refuseFilters(repository, () => pathBytes(repository, paths));
   const trackedPaths = files.filter(({ letter }) => letter !== "A").map(({ path }) => path);
-  const losses = [...new Set([...trackedPaths, ...(await untrackedAmong(repository, paths))])];
-  const recovery =
-    losses.length === 0 ? undefined : await keepBefore(repository, "restore", losses);
-  return { recovery, undo: recovery && `git_restore with source ${recovery} and these files` };
+  const losses = [...trackedPaths, ...(await untrackedAmong(repository, paths, to))].sort();
+  if (losses.length === 0) return {};
+  const recovery = await keepBefore(repository, "restore", losses);
+  const names = losses.join() === paths.sort().join() ? "these files" : firstNames(losses);
+  return { recovery, undo: recovery && `git_restore with source ${recovery} and ${names}` };
 }

@@ -47,7 +47,7 @@ export async function stashPush(repository: Repository, query: StashQuery, { bud
 /** Waits until a stash cannot be the same commit as the last one: of the same changes in the same second. */
 async function nextSecond({ location }: Repository): Promise<void> {
   const log = await stat(join(location.commonDir, "logs/refs/stash")).catch(() => undefined);
-  const rest = Math.ceil((log?.mtimeMs ?? 0) / 1_000) * 1_000 - Date.now();
+  const rest = Math.floor((log?.mtimeMs ?? 0) / 1_000 + 1) * 1_000 - Date.now();
   if (rest > 0) await setTimeout(Math.min(rest, 1_000));
 }
 
@@ -99,10 +99,10 @@ export async function stashApply(
   refuseUntracked(await untrackedAt(repository, oid, paths));
   // Applied and dropped in one step, after it was kept.
   const recovery = query.drop ? await keepCommit(repository, "drop-stash", oid) : undefined;
-  const apply = ["stash", query.drop ? "pop" : "apply", "--quiet", query.index && "--index"];
-  const result = await repository.run([...apply, query.drop ? name : oid], { silent: true });
+  const args = ["stash", query.drop ? "pop" : "apply", "--quiet", query.index && "--index"];
+  const result = await repository.run([...args, query.drop ? name : oid], { silent: true });
   const conflicted = result.code === 0 ? [] : await conflictedPaths(repository);
-  if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, "apply the stash");
+  if (result.code !== 0 && conflicted.length === 0) throw failureOf(result, `${args[1]} the stash`);
   const names = fileNames(files, Math.floor(budget / 2));
   if (conflicted.length > 0)
     return { commit: oid, ...names, ...(await conflictReport(repository, budget / 2 - 1_000)) };
