@@ -91,6 +91,11 @@ const counted = (target: Target, not = false): Plan => ({
   ...{ matcher: "toHaveCount", args: [0], not },
 });
 
+/** That there is one of a target. */
+export const single = (target: Target): Expectation => ({
+  ...{ on: chainOf(target), not: false, matcher: "toHaveCount", args: [1] },
+});
+
 const NUMBER_MATCHERS = {
   ">=": "toBeGreaterThanOrEqual",
   "<=": "toBeLessThanOrEqual",
@@ -173,7 +178,10 @@ export const ELEMENTS = {
   ),
   "number in": check(
     "{inside:target} has {compare:number} {target}",
-    ({ inside, target, compare }) => numbered(itemsOf(within(target, inside)), compare),
+    ({ inside, target, compare }) => ({
+      ...numbered(itemsOf(within(target, inside)), compare),
+      inside: inside.base.kind === "frame" ? undefined : inside,
+    }),
     "table has 5 rows",
   ),
   value: check(
