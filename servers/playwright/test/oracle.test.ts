@@ -135,6 +135,12 @@ const CASES: readonly Case[] = [
       "h1 matches /^Two\\s+words/": (page) => check(page.locator("h1")).toHaveText(/^Two\s+words/),
       ".a has class 'b'": (page) => check(page.locator(".a")).toContainClass("b"),
       "h2 is 'Größe'": (page) => check(page.locator("h2")).toHaveText("Gro\u0308ße"),
+      "h1 starts with 'Two words'": (page) => check(page.locator("h1")).toContainText("Two words"),
+      "not h1 ends with 'words here'": (page) =>
+        check(page.locator("h1")).not.toContainText("words here"),
+      "h1 ends with 'words'": (page) => check(page.locator("h1")).toHaveText(/words\s*$/),
+      "not h2 starts with 'Grö'": (page) =>
+        check(page.locator("h2")).not.toContainText("Gro\u0308"),
       "h2 contains 'röß'": (page) => check(page.locator("h2")).toContainText("ro\u0308ß"),
       ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/),
     },
