@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
 import type { Expectation } from "../language/ast.ts";
-import { single } from "../language/checks.ts";
 import { ONCE } from "../language/locator.ts";
 import { type ElementCheck, isCount } from "../language/sentences.ts";
 import { describeTarget } from "../language/target.ts";
@@ -38,10 +37,9 @@ export async function expectationOutcome(
   timeout: number,
   see: See,
 ): Promise<Outcome> {
-  const { inside: target } = plan;
-  if (target !== undefined) {
-    const existence = { kind: "existence", target, exists: true } as const;
-    const one = await expectationOutcome(existence, single(target), page, timeout, see);
+  if (check.kind === "number in" && plan.inside !== undefined) {
+    const existence = { kind: "existence", target: check.inside, exists: true } as const;
+    const one = await expectationOutcome(existence, plan.inside, page, timeout, see);
     if (!one.passed) return one;
   }
   try {

@@ -1,4 +1,3 @@
-import { single } from "../language/checks.ts";
 import { ONCE } from "../language/locator.ts";
 import {
   type Assertion,
@@ -56,8 +55,7 @@ export function checkLines({ check, negated, within, text }: Assertion, spec: Sp
   if (check.kind === "playwright" && within !== ONCE) return [`await ${check.line};`];
   if (isElementCheck(check)) {
     const plan = expectationOf(check, negated);
-    const all = plan.inside === undefined ? [plan] : [single(plan.inside), plan];
-    return all.map((each) => printExpectation(each, within));
+    return [plan.inside ?? [], plan].flat().map((each) => printExpectation(each, within));
   }
   const line = negated ? undefined : recordLine(check, spec.needs);
   return [line ?? `// Only pw_run_test checks this: ${text.replace(/\s+/g, " ")}`];

@@ -86,14 +86,9 @@ function state(target: Target, how: string, negated: boolean): Plan {
   return { on, matcher, args: [], not: (not !== undefined) !== negated };
 }
 
-const counted = (target: Target, not = false): Plan => ({
+const counted = (target: Target, not = false, count = 0): Expectation => ({
   on: chainOf(target),
-  ...{ matcher: "toHaveCount", args: [0], not },
-});
-
-/** That there is one of a target. */
-export const single = (target: Target): Expectation => ({
-  ...{ on: chainOf(target), not: false, matcher: "toHaveCount", args: [1] },
+  ...{ matcher: "toHaveCount", args: [count], not },
 });
 
 const NUMBER_MATCHERS = {
@@ -180,7 +175,7 @@ export const ELEMENTS = {
     "{inside:target} has {compare:number} {target}",
     ({ inside, target, compare }) => ({
       ...numbered(itemsOf(within(target, inside)), compare),
-      inside: inside.base.kind === "frame" ? undefined : inside,
+      inside: inside.base.kind === "frame" ? undefined : counted(inside, false, 1),
     }),
     "table has 5 rows",
   ),

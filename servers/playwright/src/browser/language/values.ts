@@ -109,8 +109,7 @@ const compare: Slot<TextComparison> = {
       const value = sentence.quoted();
       if (value === undefined) return undefined;
       if (how === "is" || how === "contains") return { how, value, flags: "", negated };
-      const source = `(?:${sourceOf(value)})`;
-      const edge = how === "starts" ? `^\\s*${source}` : `${source}\\s*$`;
+      const edge = how === "starts" ? `^\\s*(?:${sourceOf(value)})` : `(?:${sourceOf(value)})\\s*$`;
       return { how: "matches", value: edge, flags: "", negated };
     }
     for (const word of ["contains", "is", "matches"]) sentence.fail(word);
