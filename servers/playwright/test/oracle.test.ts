@@ -113,6 +113,20 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    name: "two tables, and no list",
+    body: `<table id="a"><tr><th>A</th></tr><tr><td>1</td></tr><tr><td>2</td></tr><tr><td>3</td></tr></table><table><tr><td>4</td></tr></table>`,
+    checks: {
+      "#a has 3 rows": (page) => check(page.locator("#a tr:has(td)")).toHaveCount(3),
+      "first table has at most 2 rows": () => Promise.reject(),
+      "last table has at most 2 rows": () => Promise.resolve(),
+      "table has 4 rows": (page) => check(page.getByRole("table")).toHaveCount(1),
+      "table has at least 4 rows": (page) => check(page.getByRole("table")).toHaveCount(1),
+      "list has at most 5 links": (page) => check(page.getByRole("list")).toHaveCount(1),
+      "at least 4 rows": (page) => check(page.locator("tr:has(td)")).toHaveCount(4),
+      "exactly 2 tables are visible": (page) => check(page.getByRole("table")).toHaveCount(2),
+    },
+  },
+  {
     name: "text with a different structure",
     body: `<h1>Two   <b>words</b>\n here</h1><h2>Gro\u0308ße</h2><p class="a b"></p><p id="z">\u00a0</p>`,
     checks: {
@@ -121,6 +135,12 @@ const CASES: readonly Case[] = [
       "h1 matches /^Two\\s+words/": (page) => check(page.locator("h1")).toHaveText(/^Two\s+words/),
       ".a has class 'b'": (page) => check(page.locator(".a")).toContainClass("b"),
       "h2 is 'Größe'": (page) => check(page.locator("h2")).toHaveText("Gro\u0308ße"),
+      "h1 starts with 'Two words'": (page) => check(page.locator("h1")).toContainText("Two words"),
+      "not h1 ends with 'words here'": (page) =>
+        check(page.locator("h1")).not.toContainText("words here"),
+      "h1 ends with 'words'": (page) => check(page.locator("h1")).toHaveText(/words\s*$/),
+      "not h2 starts with 'Grö'": (page) =>
+        check(page.locator("h2")).not.toContainText("Gro\u0308"),
       "h2 contains 'röß'": (page) => check(page.locator("h2")).toContainText("ro\u0308ß"),
       ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/),
     },

@@ -40,6 +40,10 @@ const LOSSES: readonly (readonly [sql: string, loss: RegExp])[] = [
     "WITH gone AS (DELETE FROM pets RETURNING *) SELECT count(*) FROM gone",
     /DELETE of 20 rows of pets/,
   ],
+  [
+    "INSERT INTO pets SELECT id, 1 FROM pets ON CONFLICT (id) DO UPDATE SET owner = 1",
+    /UPDATE of 20 rows of pets/,
+  ],
   ["SELECT purge()", /DELETE of 20 rows of pets/],
   ["DO $$ BEGIN DELETE FROM pets; END $$", /DO, a block of code.*DELETE FROM pets/],
 ];

@@ -158,6 +158,19 @@ describe("undo", () => {
       await roundTrip(["sale", "base"], sql);
   });
 
+  it("restores equal keys that were written differently, in more rows than are read at once", async () => {
+    const { roundTrip } = await undoing(
+      "CREATE TABLE t (id numeric PRIMARY KEY, x int); INSERT INTO t SELECT n, n FROM generate_series(1, 2500) n",
+    );
+    await roundTrip(["t"], "UPDATE t SET id = id + 0.00, x = 0 WHERE id < 2200");
+    await roundTrip(
+      ["t"],
+      "DELETE FROM t WHERE id < 1500",
+      "INSERT INTO t SELECT n + 0.0, 7 FROM generate_series(1000, 1400) n",
+      "UPDATE t SET x = 1 WHERE id > 1450",
+    );
+  });
+
   it("names a trigger that this role can't turn off, if it makes the rows differ", async () => {
     const { change, undo, content } = await undoing("SELECT 1", {
       admin: `CREATE TABLE stamped (id int PRIMARY KEY, x text, n int DEFAULT 0); INSERT INTO stamped VALUES (1, 'a'); GRANT ALL ON stamped TO ROLE_NAME;

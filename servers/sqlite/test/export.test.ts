@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { exportRows } from "@refmcp/sql";
 import { expect, it } from "vitest";
@@ -16,4 +16,40 @@ it("writes all rows, values exactly, and links to the file", async () => {
   expect(await readFile(join(folder, "all.csv"), "utf8")).toBe(
     'big,n,e,t,b,i\n9007199254740993,,"","a,""b""",AP8=,9e999\n',
   );
+});
+
+it("leaves no file if the statement fails, writes or is cancelled", async () => {
+  const { databases, folder, call } = await enter();
+  await expect(exportRows(databases, input("a.csv", "SELECT * FROM user"), call)).rejects.toThrow(
+    /Did you mean users/,
+  );
+  await expect(
+    exportRows(databases, input("a.csv", "DELETE FROM users"), call),
+  ).rejects.toMatchObject({
+    kind: "denied",
+  });
+  const endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t";
+  const cancelling = {
+    ...call,
+    progress(done: number) {
+      if (done > 10_000) call.cancel();
+    },
+  };
+  await expect(exportRows(databases, input("a.csv", endless), cancelling)).rejects.toMatchObject({
+    kind: "cancelled",
+  });
+  expect(await readdir(folder)).toEqual(["shop.db"]);
+});
+
+it("overwrites nothing and follows no symlink", async () => {
+  const { databases, folder, file, call } = await enter();
+  await symlink(join(folder, "elsewhere.csv"), join(folder, "link.csv"));
+  for (const path of [file, "link.csv"])
+    await expect(exportRows(databases, input(path, "SELECT 1"), call)).rejects.toMatchObject({
+      kind: "conflict",
+    });
+  await expect(exportRows(databases, input("/etc/x.csv", "SELECT 1"), call)).rejects.toMatchObject({
+    kind: "denied",
+  });
+  expect((await readdir(folder)).sort()).toEqual(["link.csv", "shop.db"]);
 });

@@ -102,3 +102,21 @@ it("is undone with what triggers of the table did, and asks without a record", a
   ]);
   expect(rowsOf(unrecorded.file, "SELECT count(*) FROM orders")).toEqual([[3]]);
 });
+
+it("leaves nothing of a cancelled import, and the database stays usable", async () => {
+  const { databases, folder, file, call } = await enter();
+  const lines = Array.from({ length: 30_000 }, (_, index) => `${index + 10},name ${index}`);
+  await writeFile(join(folder, "more.csv"), `id,name\n${lines.join("\n")}\n`);
+  let reports = 0;
+  const cancelling = {
+    ...call,
+    progress() {
+      reports += 1;
+      if (reports === 5) call.cancel();
+    },
+  };
+  await expect(importCsv(databases, input, cancelling)).rejects.toMatchObject({
+    kind: "cancelled",
+  });
+  expect(rowsOf(file)).toEqual([]);
+});

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { describedValues, listedIn, valueList, valuesText } from "./values.ts";
+import { describedValues, listedIn, looksConfidential, valueList, valuesText } from "./values.ts";
 
 it("finds the list in a condition that allows nothing else", () => {
   const lists: [string, string[]][] = [
@@ -46,4 +46,11 @@ it("tells rules and values that rows have apart, within bounds", () => {
   expect(
     valuesText({ checks: [`CHECK (${"x > 1 AND ".repeat(1_000)}true)`] }).rest.length,
   ).toBeLessThan(200);
+});
+
+it("knows names of confidential columns in any style", () => {
+  for (const name of ["password", "userPassword", "API_KEY", "credit-card", "ssn", "password_hash"])
+    expect(looksConfidential(name), name).toBe(true);
+  for (const name of ["status", "passenger", "keyboard", "tokenizer"])
+    expect(looksConfidential(name), name).toBe(false);
 });

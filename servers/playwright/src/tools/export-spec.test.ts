@@ -47,6 +47,16 @@ describe("pw_export_spec", () => {
     ]);
   });
 
+  it("checks that there is one table before its rows, as a run does", async () => {
+    const assertions = ["table has at most 5 rows"];
+    const { text } = await talk.good("pw_export_spec", {
+      url: "http://localhost:3000/",
+      assertions,
+    });
+    expect(text).toContain('await expect(page.getByRole("table")).toHaveCount(1);');
+    expect(text).toMatch(/getByRole\("table"\)\.getByRole\("row"\).*toBeLessThanOrEqual\(5\);/);
+  });
+
   it("cannot be made to write the caller's code", async () => {
     const { text } = await talk.good("pw_export_spec", {
       title: '"); process.exit(1); ("',

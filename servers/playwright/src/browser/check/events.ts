@@ -42,12 +42,10 @@ export function eventOutcome(check: EventCheck, { events, secrets }: CheckScope)
     }
     case "download": {
       const matches = urlMatcher(check.name);
-      const downloads = events.downloads?.lines ?? [];
-      const list = downloads.map(
-        ({ name, state, failure }) => `${shown(name)} ${failure ?? state}`,
-      );
+      const all = events.downloads?.lines ?? [];
+      const list = all.map(({ name, state, failure }) => `${shown(name)} ${failure ?? state}`);
       return {
-        passed: downloads.some(({ name, state }) => state === "finished" && matches(name)),
+        passed: all.some(({ name, state }) => state === "finished" && matches(name)),
         actual: list.length === 0 ? "nothing was downloaded" : `downloads: ${list.join(", ")}`,
       };
     }

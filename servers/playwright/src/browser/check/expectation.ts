@@ -37,6 +37,11 @@ export async function expectationOutcome(
   timeout: number,
   see: See,
 ): Promise<Outcome> {
+  if (check.kind === "number in" && plan.inside !== undefined) {
+    const existence = { kind: "existence", target: check.inside, exists: true } as const;
+    const one = await expectationOutcome(existence, plan.inside, page, timeout, see);
+    if (!one.passed) return one;
+  }
   try {
     await hold(plan, page, timeout);
     return { passed: true, actual: "" };

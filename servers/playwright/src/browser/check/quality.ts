@@ -151,17 +151,16 @@ export async function a11yOutcome(
   if (scopes.length > 1)
     return { passed: false, actual: `${scopes.length} elements match the target` };
   const from = SEVERITIES.indexOf(minimum);
-  const violations = (await violationsOf(page, see, scope)).filter(
+  const rules = (await violationsOf(page, see, scope)).filter(
     ({ impact }) => SEVERITIES.indexOf(impact) >= from,
   );
-  if (violations.length === 0) return { passed: true, actual: "there are none" };
-  const lines = violations.slice(0, MAX_SHOWN).map(({ id, impact, count, elements }) => {
+  if (rules.length === 0) return { passed: true, actual: "there are none" };
+  const lines = rules.slice(0, MAX_SHOWN).map(({ id, impact, count, elements }) => {
     const more = count > 1 ? ` and ${count - 1} more` : "";
     return `${id} (${impact}) at ${shown(elements[0] ?? "", 80).slice(1, -1)}${more}`;
   });
-  const rest =
-    violations.length > MAX_SHOWN ? `; and ${violations.length - MAX_SHOWN} more rules` : "";
-  const count = `${violations.length} ${violations.length === 1 ? "rule is" : "rules are"} violated`;
+  const rest = rules.length > MAX_SHOWN ? `; and ${rules.length - MAX_SHOWN} more rules` : "";
+  const count = `${rules.length} ${rules.length === 1 ? "rule is" : "rules are"} violated`;
   return { passed: false, actual: `${count}: ${lines.join("; ")}${rest}` };
 }
 

@@ -209,10 +209,7 @@ async function comparedPage(page: Page, scope: Scope): Promise<ComparedPage> {
       await keep(folder, `${stem}-2`, await load(page, scope));
       return entry;
     }
-    const old = [
-      await storedCapture(base.folder, stem),
-      await storedCapture(base.folder, `${stem}-2`),
-    ];
+    const old = [await stored(base.folder, stem), await stored(base.folder, `${stem}-2`)];
     let difference = await differenceOf(old, [first]);
     if (difference.lines.length + difference.regions.length > 0) {
       const second = await load(page, scope).catch((error: unknown) => {
@@ -254,18 +251,17 @@ async function keep(folder: RunFolder, stem: string, { lines, png }: Capture): P
   await folder.write(`${stem}.capture.png`, png);
 }
 
-const storedCapture = async (folder: string, stem: string): Promise<Capture> => ({
+const stored = async (folder: string, stem: string): Promise<Capture> => ({
   lines: JSON.parse(await readFile(join(folder, `${stem}.capture.json`), "utf8")),
   png: await readFile(join(folder, `${stem}.capture.png`)),
 });
 
 function summaryOf({ keep, base }: CompareRequest, count: number, changed: number, failed: number) {
-  const pageCount = `${count} ${count === 1 ? "page" : "pages"}`;
+  const pages = `${count} ${count === 1 ? "page" : "pages"}`;
   const lost = failed === 0 ? "" : `; ${failed} not ${keep ? "loaded" : "compared"}`;
-  if (keep)
-    return `${pageCount} loaded${lost}; ${base} ${failed === 0 ? "is kept" : "was not kept"}.`;
-  if (changed > 0) return `${changed} of ${pageCount} changed${lost}.`;
-  return `No difference in ${count - failed} of ${pageCount}${lost}.`;
+  if (keep) return `${pages} loaded${lost}; ${base} ${failed === 0 ? "is kept" : "was not kept"}.`;
+  if (changed > 0) return `${changed} of ${pages} changed${lost}.`;
+  return `No difference in ${count - failed} of ${pages}${lost}.`;
 }
 
 /** The answer for people and for hosts without structured content. */

@@ -134,10 +134,8 @@ async function guardMemory(browser: Browser): Promise<void> {
   const look = async () => {
     const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
     for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
-      const residentKiB = /VmRSS:\s+(\d+)/.exec(
-        await readFile(`/proc/${id}/status`, "latin1"),
-      )?.[1];
-      if (Number(residentKiB) > MAX_PAGE_KB) process.kill(id, "SIGKILL");
+      const usedKb = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${id}/status`, "latin1"))?.[1];
+      if (Number(usedKb) > MAX_PAGE_KB) process.kill(id, "SIGKILL");
     }
   };
   const timer = setInterval(() => void look().catch(() => undefined), 250).unref();

@@ -145,6 +145,8 @@ export type Argument =
 /** An assertion in Playwright: `expect(on).not.matcher(...args)`. A run executes it, a spec prints it. */
 export interface Expectation {
   readonly on: Chain;
+  /** That there is one of what has these elements: two tables with 5 rows in all are not a table with 5 rows. */
+  readonly inside?: Expectation | undefined;
   /** Polls a value instead of asking the locator: the number of elements, or whether the element matches a selector. */
   readonly polls?: "count" | { readonly css: string };
   readonly not: boolean;

@@ -86,9 +86,9 @@ function state(target: Target, how: string, negated: boolean): Plan {
   return { on, matcher, args: [], not: (not !== undefined) !== negated };
 }
 
-const counted = (target: Target, not = false): Plan => ({
+const counted = (target: Target, not = false, count = 0): Expectation => ({
   on: chainOf(target),
-  ...{ matcher: "toHaveCount", args: [0], not },
+  ...{ matcher: "toHaveCount", args: [count], not },
 });
 
 const NUMBER_MATCHERS = {
@@ -173,7 +173,10 @@ export const ELEMENTS = {
   ),
   "number in": check(
     "{inside:target} has {compare:number} {target}",
-    ({ inside, target, compare }) => numbered(itemsOf(within(target, inside)), compare),
+    ({ inside, target, compare }) => ({
+      ...numbered(itemsOf(within(target, inside)), compare),
+      inside: inside.base.kind === "frame" ? undefined : counted(inside, false, 1),
+    }),
     "table has 5 rows",
   ),
   value: check(

@@ -78,7 +78,7 @@ function baseCalls(base: Base, root: Chain): readonly Call[] {
 }
 
 /** A pattern's source for a text, its white space and its accents (Unicode NFC or NFD) as a reader sees them. */
-const sourceOf = (text: string): string =>
+export const sourceOf = (text: string): string =>
   [...new Set([text.normalize("NFC"), text.normalize("NFD")])]
     .map((form) => form.trim().split(/\s+/).map(escaped).join("\\s+"))
     .join("|");

@@ -1,5 +1,5 @@
 import { parseTargetUrl } from "../address.ts";
-import { compiled, escaped } from "../text.ts";
+import { compiled } from "../text.ts";
 import {
   ABSENCES,
   FIELD_STATES,
@@ -14,6 +14,7 @@ import {
   type TextComparison,
   TIMES,
 } from "./ast.ts";
+import { sourceOf } from "./locator.ts";
 import { type Sentence, type Slot, wordPattern } from "./reader.ts";
 import { type Purpose, readTarget } from "./target.ts";
 
@@ -108,7 +109,7 @@ const compare: Slot<TextComparison> = {
       const value = sentence.quoted();
       if (value === undefined) return undefined;
       if (how === "is" || how === "contains") return { how, value, flags: "", negated };
-      const edge = how === "starts" ? `^\\s*${escaped(value)}` : `${escaped(value)}\\s*$`;
+      const edge = how === "starts" ? `^\\s*(?:${sourceOf(value)})` : `(?:${sourceOf(value)})\\s*$`;
       return { how: "matches", value: edge, flags: "", negated };
     }
     for (const word of ["contains", "is", "matches"]) sentence.fail(word);

@@ -190,7 +190,7 @@ class Recorder {
   async table({ facts, table }: ChangedTable, observer: Session | undefined): Promise<void> {
     const created = this.#places.created.get(facts.id) ?? [];
     const deleted = this.#places.deleted.get(facts.id) ?? [];
-    const select = `SELECT ${keyText(facts)}, (t.*)::text FROM`;
+    const select = `SELECT ${keyText(facts)}, (t.*)::text`;
     const isReplacing = table.updated + table.deleted > 0 && facts.key.length > 0;
     /** Keys of replaced rows, if some may be among the deleted ones. */
     const replaced = new Set<string>();
@@ -199,25 +199,27 @@ class Recorder {
     for (const places of batches(created)) {
       const news = await this.#newRows(facts, places);
       const olds = isReplacing
-        ? await rowsByKey(
+        ? await rowsSeenBy(
             observer,
-            `${select} ${givenRows(facts)} JOIN ONLY ${facts.name} t ON ${matching(facts)}`,
+            `${select}, k.n FROM ${givenRows(facts)} JOIN ONLY ${facts.name} t ON ${matching(facts)}`,
             news.map(([, row]) => `${row}`),
             news.map(([, , place]) => `${place}`),
           )
-        : new Map<string, string>();
-      before += olds.size;
+        : [];
+      before += olds.length;
       after += news.length;
-      for (const [key, row, place] of news) {
-        const old = olds.get(`${key}`);
-        if (old !== undefined && deleted.length > 0) replaced.add(`${key}`);
+      // Not by the texts of their keys: 1.0 and 1.00 are one key.
+      const byNumber = new Map(olds.map((old) => [Number(old[2]), old]));
+      for (const [at, [key, row, place]] of news.entries()) {
+        const [oldKey, old] = byNumber.get(at + 1) ?? [];
+        if (old !== undefined && deleted.length > 0) replaced.add(`${oldKey}`);
         this.#add(facts, [key, place], { before: old, after: row });
       }
     }
-    const text = `${select} ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
+    const text = `${select} FROM ONLY ${facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
     for (const places of batches(deleted))
-      for (const [key, row] of await rowsByKey(observer, text, places)) {
-        if (replaced.has(key)) continue;
+      for (const [key, row] of await rowsSeenBy(observer, text, places)) {
+        if (replaced.has(`${key}`)) continue;
         before += 1;
         this.#add(facts, [key], { before: row });
       }
@@ -245,11 +247,8 @@ function* batches(places: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < places.length; at += BATCH) yield places.slice(at, at + BATCH);
 }
 
-/** The keys and rows that a second connection reads; none if no other session sees the table. */
-async function rowsByKey(
+/** The rows that a second connection reads; none if no other session sees the table. */
+const rowsSeenBy = async (
   observer: Session | undefined,
   ...asked: readonly [text: string, ...lists: (readonly string[])[]]
-): Promise<Map<string, string>> {
-  const rows = observer === undefined ? [] : await rowsOf(observer, ...asked);
-  return new Map(rows.map(([key, row]) => [`${key}`, `${row}`]));
-}
+) => (observer === undefined ? [] : await rowsOf(observer, ...asked));
