@@ -1,17 +1,17 @@
 /** What models and people also write: words outside quotes, what is expected instead, and the sentence to send. */
 const REFUSED: readonly (readonly [words: RegExp, why: string, send?: string])[] = [
   [
-    /\s(?:(?:is|are)\s+)?(?:visible\s+)?above\s+the\s+fold\b.*/i,
+    /\s(?:(?:is|are)\s+)?(?:visible\s+)?above\s+the\s+fold\b/i,
     "is in viewport, or is not in viewport",
     " is in viewport",
   ],
   [
-    /\s(?:is|are)\s+(not\s+)?active\b.*/i,
+    /\s(?:is|are)\s+(not\s+)?active\b/i,
     "is selected (a tab, an option), is enabled, or what marks it on this page, such as has class 'active'",
     " is $1selected",
   ],
   [
-    /\s(?:is|are)\s+open(?:ed)?\b.*/i,
+    /\s(?:is|are)\s+open(?:ed)?\b/i,
     "is visible (a dialog), or is expanded (details, aria-expanded)",
     " is visible",
   ],

@@ -130,7 +130,7 @@ function readNoun(sentence: Sentence): Base | undefined {
 function nounOf(word: string, isBeforeText = true): (typeof NAMED)[number] | Role | undefined {
   if (isBeforeText && (word === "input" || word === "select")) return "field";
   if (isBeforeText && word === "image") return "img";
-  const role = [word, word.replace(/e?s$/, ""), word.slice(0, -1)].find(isRole);
+  const role = [word, word.replace(/e?s$/, ""), word.replace(/s$/, "")].find(isRole);
   return NAMED.find((kind) => kind === word) ?? role;
 }
 

@@ -302,7 +302,7 @@ export const SLOTS = {
   position: pattern("the tab's number, from 1 in the order of opening", /[1-9](?!\w)/y, ([digit]) =>
     Number(digit),
   ),
-  times: pattern("a number of times up to 50", /([1-5]?\d)\s+times(?!\w)/iy, ([, digits]) =>
+  times: pattern("a number of times up to 50", /([1-9]|[1-4]\d|50)\s+times(?!\w)/iy, ([, digits]) =>
     Number(digits),
   ),
   seen: oneOf({ "is visible|are visible|visible": true }),
