@@ -154,6 +154,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "no cookie-banner": "no .cookie-banner",
   "cookie-banner is hidden": ".cookie-banner is hidden",
   "dialog 'Edit' is open": "dialog 'Edit' is visible",
+  "dialog is opened in .panel": "all forms",
   "all images are loaded": "no broken images",
   "link 'Docs' points to '/docs'": "link 'Docs' has href '/docs'",
   "the search field has focus": "field 'Search' is focused",
