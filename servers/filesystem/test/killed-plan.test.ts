@@ -49,8 +49,7 @@ async function killInPlan(count: number, nth: number): Promise<number> {
   const [listed] = changes;
   if (listed !== undefined)
     await files.undo(listed.id).catch((error) => {
-      if (moved > 0 || !String(error).includes("interrupted and left nothing to undo"))
-        throw error;
+      if (moved > 0 || !String(error).includes("interrupted and left nothing to undo")) throw error;
     });
   expect(await snapshot(root)).toEqual(before);
   return moved;
