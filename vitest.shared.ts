@@ -44,14 +44,6 @@ const limit = Math.round(60_000 * (isLong ? MAX_FACTOR : slowness()));
 
 /** What all packages' tests have in common. */
 export default defineConfig({
-  // As in the bundles.
-  plugins: [
-    {
-      name: "sql-as-text",
-      transform: (text, file) =>
-        file.endsWith(".sql") ? `export default ${JSON.stringify(text)}` : undefined,
-    },
-  ],
   test: {
     testTimeout: limit,
     hookTimeout: limit,

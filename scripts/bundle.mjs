@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
+import { sqlText } from "./lib/sql-text.mjs";
 import { fasterLinkedom } from "./linkedom.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews, writeViews } from "./views.mjs";
@@ -67,7 +68,7 @@ async function outline() {
   const file = join(process.cwd(), "node_modules", ".refmcp", `outline-${process.pid}.mjs`);
   await build({
     ...shared,
-    plugins: [],
+    plugins: [sqlText],
     legalComments: "none",
     stdin: {
       contents:
@@ -91,7 +92,6 @@ const shared = {
   format: "esm",
   platform: "node",
   target: "node20.19",
-  loader: { ".sql": "text" },
   minify: true,
   // They go to THIRD_PARTY_NOTICES.
   legalComments: "external",
@@ -109,7 +109,7 @@ const shared = {
       ),
     ),
   },
-  plugins: [lazily, fasterLinkedom],
+  plugins: [lazily, sqlText, fasterLinkedom],
   // Bundled CommonJS modules call require for Node's own modules.
   banner: {
     js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);',
@@ -137,6 +137,7 @@ const { outputFiles, metafile } = await build({
   ...shared,
   plugins: [
     lazily,
+    sqlText,
     fasterLinkedom,
     withViews,
     cyclonedxEsbuildPlugin({

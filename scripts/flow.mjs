@@ -8,7 +8,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import inspector from "node:inspector";
-import module from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -36,17 +35,6 @@ function startWithNode24() {
  * @param {string} dir
  */
 function count(dir) {
-  // As the bundler does it.
-  module.registerHooks({
-    load: (url, context, next) =>
-      url.endsWith(".sql")
-        ? {
-            format: "module",
-            source: `export default ${JSON.stringify(readFileSync(new URL(url), "utf8"))}`,
-            shortCircuit: true,
-          }
-        : next(url, context),
-  });
   const session = new inspector.Session();
   session.connect();
   session.post("Profiler.enable");

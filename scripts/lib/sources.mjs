@@ -1,6 +1,7 @@
 // Imports TypeScript modules of the workspace, which Node.js 20 cannot read.
 import { join } from "node:path";
 import { ROOT } from "./setup.mjs";
+import { sqlText } from "./sql-text.mjs";
 
 /**
  * Bundles a module in memory and imports it.
@@ -16,7 +17,7 @@ export async function importSource(file) {
     write: false,
     format: "esm",
     platform: "node",
-    loader: { ".sql": "text" },
+    plugins: [sqlText],
   });
   const text = Buffer.from(outputFiles[0]?.contents ?? []).toString("base64");
   return import(`data:text/javascript;base64,${text}`);

@@ -30,7 +30,7 @@ async function bundled(name: string, plugins: Plugin[]) {
     stdin: {
       contents: [
         `export { convertHtml } from "./src/page/convert/html.ts";`,
-        `export { realisticPages } from "./test/pages/realistic.ts";`,
+        `export { framed, prose } from "./test/pages/write.ts";`,
         `export { parseHTML } from "linkedom";`,
       ].join("\n"),
       resolveDir: fetch,
@@ -81,7 +81,14 @@ it("linkedom's faster parts give what the original ones give", async () => {
   expect(seen(faster)).toEqual(seen(original));
   const pages: string[] = [
     MARKUP,
-    ...original.realisticPages.map(({ html }: { html: string }) => html),
+    original.framed(
+      "The old mill",
+      `<main><article><h1>The old mill</h1><p>${original.prose(5, 2)}</p><h2>Its wheel</h2><blockquote><p>${original.prose(1, 4)}</p></blockquote></article></main>`,
+    ),
+    original.framed(
+      "createReader",
+      `<main><h1>createReader</h1><pre><code class="language-js">const a = 1;\n</code></pre><table><tr><th>Name<th>Type<tr><td>a<td><code>int</code></table></main>`,
+    ),
   ];
   const converted = ({ convertHtml }: typeof original) =>
     pages.map((html) => convertHtml({ html, url: "http://site.example/", includeLinks: true }));

@@ -1,16 +1,20 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { begin, settings } from "../src/database/driver/connection.ts";
-import GRANT_SQL from "../src/database/driver/grant.sql";
 import { PortalQuery } from "../src/database/driver/portal.ts";
 import { readRows } from "../src/database/driver/read.ts";
 import type { Sessions } from "../src/database/driver/sessions.ts";
 import { passReading } from "../src/database/gate/read.ts";
 import { databaseOn, type Lab, lab, naive } from "./lab.ts";
 import { type Talk, talk } from "./session.ts";
+
+const GRANT_SQL = readFileSync(
+  new URL("../src/database/driver/grant.sql", import.meta.url),
+  "utf8",
+);
 
 const SETUP = `
   CREATE TABLE victims AS SELECT n AS id, 'kept' AS name FROM generate_series(1, 100) n;

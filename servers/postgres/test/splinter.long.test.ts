@@ -1,10 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { CHECKS, inspectionOf } from "../src/database/explain/health.ts";
-import LINTS from "../src/database/explain/lints.sql";
 import { lab } from "./lab.ts";
 
 /**
@@ -13,6 +12,7 @@ import { lab } from "./lab.ts";
  */
 const SPLINTER = process.env.REFMCP_SPLINTER ?? "";
 
+const LINTS = readFileSync(new URL("../src/database/explain/lints.sql", import.meta.url), "utf8");
 /** The checks and problems of our lints that name splinter's numbers. */
 const SAME = [...LINTS.matchAll(/^-- (\w+): (.*) \[splinter (.*)\]$/gm)].map(
   ([, check = "", problem = "", numbers = ""]) => ({

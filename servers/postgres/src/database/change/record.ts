@@ -1,5 +1,5 @@
 import { errorCode } from "@refmcp/boundary";
-import { oneLine } from "@refmcp/boundary/answer";
+import { oneLine, reasonOf } from "@refmcp/boundary/answer";
 import {
   ChangeWriter,
   type RecordedRow,
@@ -43,8 +43,7 @@ export function written(write: () => void): void {
     write();
   } catch (error) {
     if (error instanceof RecordTooLarge) throw new Unrecordable(TOO_LARGE);
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Unrecordable(`the record of changes can't be written: ${oneLine(why)}`);
+    throw new Unrecordable(`the record of changes can't be written: ${oneLine(reasonOf(error))}`);
   }
 }
 

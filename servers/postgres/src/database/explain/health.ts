@@ -1,11 +1,13 @@
+import { readFileSync } from "node:fs";
 import { digits, ToolError } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import * as z from "zod";
 import { explained } from "../driver/errors.ts";
 import type { Sessions, Work } from "../driver/sessions.ts";
-import FILE from "./checks.sql";
 import { lintQuery, lintResult } from "./lints.ts";
-import RIGHTS from "./rights.sql";
+
+const FILE = readFileSync(new URL("./checks.sql", import.meta.url), "utf8");
+const RIGHTS = readFileSync(new URL("./rights.sql", import.meta.url), "utf8");
 
 const finding = z.object({
   check: z.string(),

@@ -1,4 +1,6 @@
-import FILE from "./lints.sql";
+import { readFileSync } from "node:fs";
+
+const FILE = readFileSync(new URL("./lints.sql", import.meta.url), "utf8");
 
 const [SHARED = "", ...SECTIONS] = FILE.trim().split("\n\n");
 

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { oneLine } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import { catalogRows, type OwnQuery } from "../driver/catalog.ts";
@@ -12,8 +13,9 @@ import {
   type Mention,
   outlastsRollback,
 } from "./functions.ts";
-import NAMES from "./names.sql";
-import REACH from "./reach.sql";
+
+const NAMES = readFileSync(new URL("./names.sql", import.meta.url), "utf8");
+const REACH = readFileSync(new URL("./reach.sql", import.meta.url), "utf8");
 
 /** A row of reach.sql. */
 interface Reached {

@@ -1,5 +1,0 @@
-/** The bundler loads them as text. */
-declare module "*.sql" {
-  const text: string;
-  export default text;
-}
