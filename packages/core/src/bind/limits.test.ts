@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
 import {
@@ -50,6 +51,17 @@ describe("an error answer", () => {
     const args = Object.fromEntries(keys.map((key) => [key, "v"]));
     const text = textOf(await client.callTool({ name: "probe_echo", arguments: args }));
     expect(text.length).toBeLessThan(10_000);
+    const long = "x".repeat(1_000_000);
+    for (const [what, request] of Object.entries({
+      tool: () => client.callTool({ name: long, arguments: {} }),
+      prompt: () => client.getPrompt({ name: long }),
+      uri: () => client.readResource({ uri: `probe://${long}` }),
+      cursor: () => client.listResources({ cursor: long }),
+    })) {
+      const error = await request().catch((reason: unknown) => reason);
+      expect(error, what).toBeInstanceOf(Error);
+      expect(JSON.stringify(error).length + String(error).length, what).toBeLessThan(2_000);
+    }
   });
 
   it("stays within the hard limit, whatever a tool throws", async () => {
@@ -129,8 +141,8 @@ describe("subscriptions/listen", () => {
   });
 });
 
-it("a watch that has started is not aborted when its first subscriber ends", async () => {
-  const signals: AbortSignal[] = [];
+/** A server with a resource whose watch begins with `start`, and what is noted when it is stopped. */
+function watching(start: (signal: AbortSignal) => Promise<unknown>) {
   const stopped: string[] = [];
   const watched = resourceFor<null>()({
     uri: "watch://it",
@@ -139,15 +151,21 @@ it("a watch that has started is not aborted when its first subscriber ends", asy
     description: "Is watched.",
     read: () => "it",
     async watch(_context, _changed, call) {
-      signals.push(call.signal);
-      await new Promise(setImmediate);
+      await start(call.signal);
       return () => void stopped.push("stopped");
     },
   });
   const definition = { name: "watch", ...SERVER, tools: [], resources: [watched] };
-  const { client } = await connect(defineServer({ ...definition, open: () => null }), {
-    era: "modern",
+  return { server: defineServer({ ...definition, open: () => null }), stopped };
+}
+
+it("a watch that has started is not aborted when its first subscriber ends", async () => {
+  const signals: AbortSignal[] = [];
+  const { server, stopped } = watching((signal) => {
+    signals.push(signal);
+    return new Promise(setImmediate);
   });
+  const { client } = await connect(server, { era: "modern" });
   const resourceSubscriptions = ["watch://it"];
   const [first, second] = [
     await client.listen({ resourceSubscriptions }),
@@ -158,6 +176,45 @@ it("a watch that has started is not aborted when its first subscriber ends", asy
   expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
   await second.close();
   await expect.poll(() => stopped).toEqual(["stopped"]);
+});
+
+it("a watch that is cancelled while it starts is stopped once it has started", async () => {
+  let release: (value?: unknown) => void = () => undefined;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  const { server, stopped } = watching((signal) => once(signal, "abort").then(() => released));
+  const { client } = await connect(server, { era: "legacy" });
+  const controller = new AbortController();
+  const subscribing = client.subscribeResource(
+    { uri: "watch://it" },
+    { signal: controller.signal },
+  );
+  await client.listTools();
+  controller.abort();
+  await expect(subscribing).rejects.toThrow();
+  await client.listTools();
+  expect(stopped).toEqual([]);
+  release();
+  await expect.poll(() => stopped).toEqual(["stopped"]);
+});
+
+it("what a handler returns is awaited if it has a method then, though it is no Promise", async () => {
+  const thenable = toolFor<null>()({
+    name: "then_text",
+    ...TOOL,
+    input: z.strictObject({}),
+    run: () =>
+      Object.assign(Object.create(null), {
+        // biome-ignore lint/suspicious/noThenProperty: an author's library may return this
+        then: (resolve: (text: string) => void) => setImmediate(resolve, "later"),
+      }),
+  });
+  const server = defineServer({ name: "then", ...SERVER, tools: [thenable], open: () => null });
+  const { client } = await connect(server);
+  // First while the server opens, then without that.
+  for (const _ of [1, 2])
+    expect(textOf(await client.callTool({ name: "then_text", arguments: {} }))).toBe("later");
 });
 
 describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {

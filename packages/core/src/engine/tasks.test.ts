@@ -9,6 +9,7 @@ import { toolFor } from "../define/tool.ts";
 import { prepare } from "../run/prepare.ts";
 import { Caller, type Send } from "./caller.ts";
 import { Engine } from "./engine.ts";
+import { internalError, ProtocolError } from "./errors.ts";
 import { Load } from "./load.ts";
 import { REVISIONS } from "./revision.ts";
 import type { Service } from "./service.ts";
@@ -95,6 +96,15 @@ const tools = [
       const { name } = await call.ask("Who?", NAME, "who");
       await bench.wait();
       return `for ${name}`;
+    },
+  }),
+  tool({
+    name: "task_break",
+    ...TOOL,
+    input: nothing,
+    async run(_, bench) {
+      await bench.wait();
+      throw new ProtocolError(internalError("It broke."));
     },
   }),
   tool({
@@ -234,6 +244,28 @@ describe("tasks of 2026-07-28", () => {
       content: [{ text: "Ada and Mary" }],
     });
     expect(bench.runs).toBe(3);
+  });
+
+  it("is completed with an error if the user declines, and failed after a protocol error", async () => {
+    await start();
+    const wire = connect();
+    const taskId = await begin(wire, "task_remove");
+    await bench.release();
+    const { inputRequests } = await until(wire, taskId, "input_required");
+    const [key = ""] = Object.keys(Object(inputRequests));
+    const inputResponses = { [key]: { action: "decline" } };
+    await ask(wire, modern("tasks/update", { taskId, inputResponses }));
+    await bench.release();
+    expect((await until(wire, taskId, "completed")).result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining("The user declined.") }],
+    });
+    const breaking = await begin(wire, "task_break");
+    await bench.release();
+    const failed = await until(wire, breaking, "failed");
+    const message = "It broke.";
+    expect(failed).toMatchObject({ error: { code: -32_603, message }, statusMessage: message });
+    expect(failed).not.toHaveProperty("result");
   });
 
   it("a question before it is asked without a task", async () => {
@@ -400,14 +432,29 @@ describe("tasks of 2025-11-25", () => {
     ...more,
   });
 
-  it("has its own time limit", async () => {
+  it("has the form of the specification and its own time limit, and cannot be cancelled when finished", async () => {
     await start();
-    const { wire } = await connectLegacy();
+    const { wire, capabilities } = await connectLegacy();
+    expect(capabilities.tasks).toEqual({ cancel: {}, requests: { tools: { call: {} } } });
     const { result } = await ask(wire, "tools/call", callOf("task_left"));
+    expect(result?.task).toEqual({
+      taskId: expect.any(String),
+      status: "working",
+      createdAt: expect.any(String),
+      lastUpdatedAt: expect.any(String),
+      ttl: 4_500_000,
+      pollInterval: 1_000,
+    });
     await bench.release();
     const { taskId } = Object(result?.task);
     const done = await ask(wire, "tasks/result", { taskId });
-    expect(done.result).toMatchObject({ content: [{ text: "true" }] });
+    expect(done.result).toMatchObject({
+      content: [{ text: "true" }],
+      _meta: { [META.relatedTask]: { taskId } },
+    });
+    const { result: state } = await ask(wire, "tasks/get", { taskId });
+    expect(state).toMatchObject({ taskId, status: "completed" });
+    expect((await ask(wire, "tasks/cancel", { taskId })).error).toMatchObject({ code: -32_602 });
   });
 
   it("asks its questions, each with the id of the task, and its result waits for the answer", async () => {

@@ -9,8 +9,9 @@ import {
 
 const decline = (id: unknown) => ({ jsonrpc: "2.0", id, result: { action: "decline" } });
 
-it("accepts an answer only from the session that was asked, and only with the question's id", async () => {
-  const { url, close, probes } = await startProbe();
+it("accepts an answer only from the session that was asked and with the question's id, even if no request fits", async () => {
+  const { url, close, probes } = await startProbe([], { limits: { inFlight: 1 } });
+  const stranger = await openSession(url);
   const params = { ...INITIALIZE.params, capabilities: { elicitation: { form: {} } } };
   const opened = await post(url, { ...INITIALIZE, params });
   await opened.text();
@@ -26,7 +27,7 @@ it("accepts an answer only from the session that was asked, and only with the qu
   const question = (await stream.next()).value?.message;
   expect(question).toMatchObject({ method: "elicitation/create", id: expect.any(Number) });
   const id = Number(question?.id);
-  const stranger = await openSession(url);
+  expect((await post(url, { ...call, id: 6 }, session)).status).toBe(503);
   for (const [who, answer] of [
     [session, decline(String(id))],
     [session, decline(id + 1)],

@@ -304,8 +304,10 @@ it("makes room for a new session by ending one of the caller with the most, neve
     const headers = { ...session, accept: "text/event-stream" };
     expect((await fetch(small.url, { headers, signal: vanish.signal })).status).toBe(200);
   }
-  expect((await post(small.url, INITIALIZE, await token("ada"))).status).toBe(503);
+  const refused = await post(small.url, INITIALIZE, await token("ada"));
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
   expect(await Promise.all([bob, eve].map(isThere))).toEqual([true, true]);
+  expect(await isThere(await open("mary"))).toBe(true);
   vanish.abort();
   await small.close();
 });
