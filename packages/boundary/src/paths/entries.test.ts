@@ -104,7 +104,7 @@ describe.each(verifications)("verified by %s", (verification) => {
   });
 
   /**
-   * Stands in for a file system that ignores case, which needs a mount: there, two names refer to one directory for
+   * Imitates a file system that ignores case, which needs a mount: there, two names refer to one directory for
    * stat(2). Here the second name is a link that the allowed directories treat as a real path.
    */
   describe("a directory with two names", () => {

@@ -144,9 +144,9 @@ function byDescriptor(): (path: string) => Promise<Target> {
       since = performance.now();
     }
     if (localDirectories.has(dirname(path)) || localDirectories.has(path)) {
-      const found = describe(openSync(path, O_PATH | constants.O_NOFOLLOW));
-      if (!found.stat.isSymbolicLink()) return found;
-      closeSync(found.fd);
+      const opened = describe(openSync(path, O_PATH | constants.O_NOFOLLOW));
+      if (!opened.stat.isSymbolicLink()) return opened;
+      closeSync(opened.fd);
     }
     return describe(await openDescriptor(path, O_PATH));
   }

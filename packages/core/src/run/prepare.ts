@@ -183,10 +183,10 @@ export async function runtimeOf<Context, Table extends OptionTable>(
   definition: LazyServer<Context, Table>,
   { options, sources, env, log, stateKey, inShell }: Start<Table>,
 ): Promise<Runtime<Context, Table> | string> {
-  const known = definition.tools.flatMap(namesOf);
+  const names = definition.tools.flatMap(namesOf);
   const mistake =
-    unknownNames("--tools", "tool", options.tools, known, "the command tools") ??
-    unknownNames("--exclude-tools", "tool", options.excludeTools, known, "the command tools");
+    unknownNames("--tools", "tool", options.tools, names, "the command tools") ??
+    unknownNames("--exclude-tools", "tool", options.excludeTools, names, "the command tools");
   if (mistake !== undefined) return mistake;
   const { directories: rules } = definition;
   const allowlist = allowlistOf(

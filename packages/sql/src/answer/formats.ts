@@ -45,9 +45,9 @@ export function encodeCell(value: unknown, max: number, cut: CutCells): unknown 
       const isNested =
         Array.isArray(value) &&
         value.some((item) => item instanceof Uint8Array || Array.isArray(item));
-      const shown = isNested ? value.map((item) => encodeCell(item, max, cut)) : value;
-      const text = JSON.stringify(shown);
-      return Buffer.byteLength(text) <= max ? shown : cutText(text, max, cut);
+      const cells = isNested ? value.map((item) => encodeCell(item, max, cut)) : value;
+      const text = JSON.stringify(cells);
+      return Buffer.byteLength(text) <= max ? cells : cutText(text, max, cut);
     }
     default:
       return value;

@@ -94,8 +94,8 @@ function call(tool: string, given: Record<string, unknown>): Promise<ToolResult>
 
 async function open(name: string): Promise<void> {
   selected = name;
-  const given = { names: [name], depth: 1 };
-  if (add(await call("open_nodes", given), "open_nodes", given)) showFacts();
+  const args = { names: [name], depth: 1 };
+  if (add(await call("open_nodes", args), "open_nodes", args)) showFacts();
 }
 
 function showFacts(): void {

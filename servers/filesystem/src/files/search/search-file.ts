@@ -83,9 +83,9 @@ export async function searchFile(
     const { after, encode } = cursorsFor(file.realPath, request, pattern);
     const wanted = { pattern, request: matchRequest(request, (after?.line ?? 0) + 1) };
     const { lines, total } = await searchOpened(files, file, wanted, signal);
-    const found = total > 0 ? [{ path: "", lines, total }] : [];
-    const page = pageOf(found, { ...request, base: file.path, files }, encode);
+    const matches = total > 0 ? [{ path: "", lines, total }] : [];
+    const page = pageOf(matches, { ...request, base: file.path, files }, encode);
     if (after !== undefined) return page;
-    return { ...page, total_files: found.length, total_lines: total };
+    return { ...page, total_files: matches.length, total_lines: total };
   });
 }

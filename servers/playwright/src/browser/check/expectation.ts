@@ -39,8 +39,8 @@ export async function expectationOutcome(
 ): Promise<Outcome> {
   if (check.kind === "number in" && plan.inside !== undefined) {
     const existence = { kind: "existence", target: check.inside, exists: true } as const;
-    const one = await expectationOutcome(existence, plan.inside, page, timeout, see);
-    if (!one.passed) return one;
+    const outcome = await expectationOutcome(existence, plan.inside, page, timeout, see);
+    if (!outcome.passed) return outcome;
   }
   try {
     await hold(plan, page, timeout);

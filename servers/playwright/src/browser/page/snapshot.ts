@@ -59,10 +59,10 @@ export async function snapshotOf(
   }
   chars = JSON.stringify(shownLines).length;
   const targets: string[] = [];
-  const taken = candidates.slice(0, limit);
-  const targeting = taken.map(({ ref, ...one }) => targetFor(page, page.getByRef(ref), one));
+  const first = candidates.slice(0, limit);
+  const targeting = first.map(({ ref, ...one }) => targetFor(page, page.getByRef(ref), one));
   for (const [index, target] of (await deadline.race(Promise.all(targeting))).entries()) {
-    const at = taken[index];
+    const at = first[index];
     chars += JSON.stringify(target ?? "").length + 1;
     if (target === undefined || at === undefined || chars > budget) continue;
     targets.push(target);

@@ -95,12 +95,12 @@ export async function recordRows(
   { tables, places, started }: Changes,
 ): Promise<RecordedFacts> {
   const ids = tables.map(({ id }) => id);
-  const known = await factsOf(session, ids);
+  const tableFacts = await factsOf(session, ids);
   const xid = await transactionOf(session);
   const skipped: string[] = [];
   const changed: ChangedTable[] = [];
   for (const table of tables) {
-    const facts = known.find(({ id }) => id === table.id);
+    const facts = tableFacts.find(({ id }) => id === table.id);
     const why = whyNot(facts, table, places);
     if (facts !== undefined && why === undefined) changed.push({ facts, table });
     else if (table.updated + table.deleted === 0) skipped.push(table.table);

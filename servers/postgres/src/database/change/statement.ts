@@ -32,8 +32,8 @@ export async function runStatement(
   };
   const caps = { chars: SHOWN_CHARS, toEnd: true, locate: places && locate };
   const { fields, rows, tag } = await session.query(query, caps);
-  const shown = places === undefined ? fields : fields.slice(0, -2);
-  const { columns, decoded } = await types.columnsOf(shown, (statement, values) =>
+  const visible = places === undefined ? fields : fields.slice(0, -2);
+  const { columns, decoded } = await types.columnsOf(visible, (statement, values) =>
     session.rows(statement, values),
   );
   const count = /(\d+)$/.exec(tag ?? "")?.[1];

@@ -62,8 +62,8 @@ export class Capture {
         else this.blind.set(name, { reason: shape.reason, kinds: on });
         continue;
       }
-      const known = this.#watched.find((watched) => isSame(watched, shape));
-      const watched = known ?? this.#add(shape, replaces);
+      const existing = this.#watched.find((watched) => isSame(watched, shape));
+      const watched = existing ?? this.#add(shape, replaces);
       const { log } = watched;
       const triggers = this.#isCounting
         ? countRows(log, replaces)
