@@ -3,4 +3,6 @@ import { NODES } from "./lib/npm-programs.mjs";
 import { runVitest } from "./lib/setup.mjs";
 
 const versions = process.argv.slice(2).join(",") || Object.keys(NODES).join(",");
-process.exitCode = await runVitest(["smoke/smoke.long.test.ts"], { REFMCP_SMOKE_NODES: versions });
+process.exitCode = await runVitest(["--mode", "long", "smoke/smoke"], {
+  REFMCP_SMOKE_NODES: versions,
+});
