@@ -22,7 +22,8 @@ const servers = [];
 for (const name of names) {
   const server = await describedServer(name);
   servers.push(server);
-  await pages.putJson(join(server.folder, "server.json"), registryEntry(server));
+  const entry = JSON.stringify(registryEntry(server), undefined, 2);
+  await pages.put(join(server.folder, "server.json"), `${entry}\n`);
 }
 const state = { published: await isPublished() };
 const parts = await pageParts(servers, state);
