@@ -13,8 +13,7 @@ import { internalError, ProtocolError } from "./errors.ts";
 import { Load } from "./load.ts";
 import { REVISIONS } from "./revision.ts";
 import type { Service } from "./service.ts";
-import { TASKS_EXTENSION } from "./tasks.ts";
-import { META } from "./wire.ts";
+import { META, TASKS_EXTENSION } from "./wire.ts";
 
 /** What a test knows of the calls, and how it lets them end. */
 class Bench {
