@@ -16,8 +16,8 @@ export class Load {
   readonly taskCharacters: Limit;
   readonly #isShared: boolean;
   readonly #perMinute: number;
-  /** The requests of each caller in the current minute. */
-  readonly #requestsByOwner = new Map<string, number>();
+  /** The messages of each caller in the current minute. */
+  readonly #messagesByOwner = new Map<string, number>();
   #minute = 0;
 
   /** @param isShared whether each caller may use at most half of a limit. Default: callers are not told apart. */
@@ -42,14 +42,14 @@ export class Load {
     return new Limit(total, this.#isShared ? Math.ceil(total / 2) : total);
   }
 
-  /** Counts a request of a caller. @returns whether it has made more than it may in this minute. */
+  /** Counts a message of a caller. @returns whether it has sent more than it may in this minute. */
   isOverRate(owner: string): boolean {
     if (this.#perMinute === Number.POSITIVE_INFINITY) return false;
     const minute = Math.floor(performance.now() / 60_000);
-    if (minute !== this.#minute) this.#requestsByOwner.clear();
+    if (minute !== this.#minute) this.#messagesByOwner.clear();
     this.#minute = minute;
-    const count = (this.#requestsByOwner.get(owner) ?? 0) + 1;
-    this.#requestsByOwner.set(owner, count);
+    const count = (this.#messagesByOwner.get(owner) ?? 0) + 1;
+    this.#messagesByOwner.set(owner, count);
     return count > this.#perMinute;
   }
 

@@ -95,7 +95,7 @@ export class ClientRequest {
   #progress = Number.NEGATIVE_INFINITY;
   #nextReport = 0;
   /** In milliseconds of `performance.now()`. */
-  readonly #began = performance.now();
+  readonly began = performance.now();
 
   constructor({ id, method, params = {} }: RequestMessage, parts: RequestParts) {
     this.id = id;
@@ -206,7 +206,7 @@ export class ClientRequest {
   #end(json: string | undefined, outcome: "ok" | "tool_error" | "cancelled" | RpcError): void {
     this.isOver = true;
     const error = typeof outcome === "string" ? undefined : outcome;
-    const ms = performance.now() - this.#began;
+    const ms = performance.now() - this.began;
     publishCall(this, this.#parts.service, error?.code ?? outcome, ms, json?.length);
     if (this.task === undefined) this.#parts.onSettled(this);
     if (this.#handlers === 0) this.#count(-1);

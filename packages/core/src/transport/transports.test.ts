@@ -272,6 +272,13 @@ describe("a WebSocket", () => {
     await expect.poll(() => serving.load.sessions).toBe(0);
   });
 
+  it("closes on a binary frame, which might not be UTF-8", async () => {
+    const socket = open((await start(["--websocket"])).url, ["mcp"]);
+    await once(socket, "open");
+    socket.send(Buffer.from(JSON.stringify(PING)));
+    expect((await once(socket, "close"))[0]).toBe(1003);
+  });
+
   it("counts the bytes of unfinished messages, whatever is sent between them", async () => {
     const { url, serving } = await start(["--websocket"], { limits: { messageBytes: 65_536 } });
     const sockets = Array.from({ length: 12 }, () => open(url, ["mcp"]));

@@ -11,6 +11,7 @@ import type { HttpLimits } from "./http/settings.ts";
 const SUBPROTOCOL = "mcp";
 /** Close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
+const UNSUPPORTED_DATA = 1003;
 const POLICY_VIOLATION = 1008;
 /** How long a client may take to close its side, in milliseconds. */
 const CLOSE_MS = 100;
@@ -57,8 +58,10 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
     };
     const caller = new Caller({ principal, send });
     callers.set(socket, caller);
-    socket.on("message", (data) => {
+    socket.on("message", (data, isBinary) => {
       count(-unfinished);
+      // Only the text of a text frame is checked to be UTF-8.
+      if (isBinary) return end(socket, UNSUPPORTED_DATA, "Send messages as text frames.");
       engine.serve(String(data), caller, send);
     });
     socket.on("error", (error) => engine.service.log.debug(`WebSocket: ${error.message}`));

@@ -51,7 +51,6 @@ export class Reply {
   readonly response: ServerResponse;
   readonly #limits: SlowReaderLimits;
   readonly #whenClosed: (() => void)[] = [];
-  #isGathering = false;
 
   constructor(response: ServerResponse, limits: SlowReaderLimits) {
     this.response = response;
@@ -90,7 +89,6 @@ export class Reply {
   openStream(headers: Answer["headers"] = {}): void {
     if (this.#isClosed || this.response.headersSent) return;
     this.#begin();
-    this.#gather();
     this.response.writeHead(200, {
       "content-type": "text/event-stream",
       "cache-control": "no-cache, no-transform",
@@ -114,29 +112,11 @@ export class Reply {
 
   write(text: string): void {
     if (this.#isClosed || this.response.writableEnded) return;
-    this.#gather();
     if (this.response.writableLength > this.#limits.queued) this.response.destroy();
     else this.response.write(text);
   }
 
   end(): void {
-    if (this.#isClosed) return;
-    // Node.js 24 drops what was written since `cork` if the response ends before `uncork`.
-    this.#release();
-    this.response.end();
-  }
-
-  /** Sends everything written in one turn of the event loop together: the headers with the first events. */
-  #gather(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    this.response.cork();
-    setImmediate(() => this.#release());
-  }
-
-  #release(): void {
-    if (!this.#isGathering) return;
-    this.#isGathering = false;
-    if (!this.response.destroyed) this.response.uncork();
+    if (!this.#isClosed) this.response.end();
   }
 }
