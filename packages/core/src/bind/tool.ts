@@ -46,8 +46,6 @@ export function codeOf<Entry extends { readonly name: string }>(
   return entry;
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 /**
  * Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read.
  *
@@ -61,7 +59,7 @@ export function callTool<Context>(
 ): Promise<CallToolResult | InputRequired> {
   const { arguments: argumentsParam } = request.params;
   const args = withListedNames(outline, isObject(argumentsParam) ? argumentsParam : {});
-  return runTool(runtime, { tool: outline, args, confirmedKeys: NONE }, request, apps);
+  return runTool(runtime, { tool: outline, args, confirmedKeys: new Set<string>() }, request, apps);
 }
 
 /** Runs the call that the user confirmed in a view (MCP Apps), or reports that they declined. */

@@ -9,6 +9,8 @@ export class Load {
   readonly bytes: Limit;
   /** Watched resources; each may use a system handle. */
   readonly watches: Limit;
+  /** Sessions, and the connections of other transports. */
+  readonly sessions: Limit;
   /** Open streams of `subscriptions/listen`. */
   readonly streams: Limit;
   /** Tasks that have not expired, and the characters of their results. */
@@ -24,6 +26,7 @@ export class Load {
   constructor({
     requests = Number.POSITIVE_INFINITY,
     bytes = Number.POSITIVE_INFINITY,
+    sessions = Number.POSITIVE_INFINITY,
     perMinute = Number.POSITIVE_INFINITY,
     isShared = false,
   } = {}) {
@@ -31,6 +34,7 @@ export class Load {
     this.#perMinute = perMinute;
     this.requests = this.limit(requests);
     this.bytes = this.limit(bytes);
+    this.sessions = this.limit(sessions);
     this.watches = this.limit(2_000);
     this.streams = this.limit(2_048);
     this.tasks = this.limit(2_000);

@@ -9,7 +9,8 @@ import { isObject, show } from "../engine/message.ts";
 import { MODERN_VERSIONS } from "../engine/revision.ts";
 import { META } from "../engine/wire.ts";
 import { renderToolTable } from "./help.ts";
-import { type ShellWords, unknownNames } from "./parse-options.ts";
+import { unknownNames } from "./option-messages.ts";
+import type { ShellWords } from "./parse-options.ts";
 import type { RunningService } from "./prepare.ts";
 import { twoColumns, usableColumns, wrap } from "./text-layout.ts";
 

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { Principal } from "../../engine/caller.ts";
 import { errorText } from "../../engine/errors.ts";
+import type { Load } from "../../engine/load.ts";
 import { CODES, type RpcError } from "../../engine/wire.ts";
 import type { HttpLimits } from "./settings.ts";
 
@@ -26,6 +28,12 @@ export function jsonAnswer(status: number, value: unknown, headers = {}): Answer
 export function refuse(status: number, message: string, headers = {}): Answer {
   const code = status === 429 || status >= 500 ? CODES.internalError : CODES.invalidRequest;
   return errorAnswer(status, { code, message }, headers);
+}
+
+/** Counts a session or connection of a caller, or returns a response if it has as many as it may. */
+export function takeSession({ sessions }: Load, { owner }: Principal): Answer | undefined {
+  const message = `All ${sessions.perOwner} sessions of a caller are in use; try again later.`;
+  return sessions.take(owner) ? undefined : refuse(503, message, { "retry-after": "5" });
 }
 
 export function errorAnswer(status: number, error: RpcError, headers = {}): Answer {

@@ -35,6 +35,7 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
   const load = new Load({
     requests: limits.inFlight,
     bytes: limits.messageBytes * MESSAGES_AT_ONCE,
+    sessions: limits.sessions,
     // Without authentication, all callers are programs of one user on one machine.
     perMinute: auth.kind === "none" ? Number.POSITIVE_INFINITY : limits.perMinute,
     isShared: auth.kind === "oauth",
@@ -135,14 +136,8 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
   return {
     /** The endpoint: `http://127.0.0.1:8080/mcp`. */
     url: urlOf(server, settings),
-    /** Current counts: pending requests, bytes of their messages, open sessions. */
-    get load() {
-      return {
-        inFlight: load.requests.used,
-        bytes: load.bytes.used,
-        sessions: endpoint.sessions.count + (sse?.count ?? 0) + (webSocket?.count ?? 0),
-      };
-    },
+    /** What is in use of its limits. */
+    load,
     /**
      * Shuts down in the order that load balancers expect: first `/readyz` answers 503 while calls are still accepted
      * (`drainMs`); then new calls are refused, and running ones may end within the time limit of a call (`callMs`).
@@ -156,7 +151,7 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
       const until = performance.now() + callMs;
       // A message counts from its first byte until its request is answered.
       while (load.requests.used + load.bytes.used > 0 && performance.now() < until) await sleep(20);
-      await Promise.all([endpoint.close(), sse?.close(), webSocket?.close()]);
+      await Promise.all([endpoint.close(), webSocket?.close()]);
       // Written data is sent before the connections are closed.
       await Promise.race([whenClosed, sleep(150)]);
       server.closeAllConnections();

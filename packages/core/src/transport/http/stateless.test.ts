@@ -29,7 +29,7 @@ describe("--http-stateless", () => {
       isError: true,
       content: [{ text: expect.stringContaining("cannot ask the user: Lose the count of 0?") }],
     });
-    expect(replicas.map(({ serving }) => serving.load.sessions)).toEqual([0, 0]);
+    expect(replicas.map(({ serving }) => serving.load.sessions.used)).toEqual([0, 0]);
   });
 
   it("answers with a stream if there is something to report first, and a batch of 2025-03-26", async () => {
