@@ -18,14 +18,7 @@ let protocol: Writable | undefined;
 export function protectStdout(): Writable {
   if (protocol !== undefined) return protocol;
   const { stdout, stderr } = process;
-  const write = stdout.write.bind(stdout);
-  const output = new Writable({
-    decodeStrings: false,
-    write(chunk: string | Uint8Array, encoding, callback) {
-      if (typeof chunk === "string") write(chunk, encoding, callback);
-      else write(chunk, callback);
-    },
-  });
+  const output = new Writable({ decodeStrings: false, write: stdout.write.bind(stdout) });
   stdout.on("error", (error) => output.destroy(error));
   stderr.on("error", () => undefined);
   /** Writes to stderr without ending it. */
