@@ -162,17 +162,6 @@ describe("what is refused", () => {
     const head = `POST /mcp HTTP/1.1\r\nhost: ${url.host}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`;
     expect(await talk(url, head + chunk)).toMatch(/^HTTP\/1\.1 413/);
   });
-
-  it("a second request with the id of a pending one", async () => {
-    const { url } = await start();
-    const headers = await openSession(url);
-    const params = { name: "probe_slow", arguments: { ms: 60_000 }, _meta: { progressToken: "p" } };
-    const first = await post(url, { jsonrpc: "2.0", id: 3, method: "tools/call", params }, headers);
-    const second = await post(url, { ...list, id: 3 }, headers);
-    expect(second.status).toBe(400);
-    expect(await second.text()).toContain("still pending");
-    await first.body?.cancel();
-  });
 });
 
 describe("health and shutdown", () => {
