@@ -151,9 +151,7 @@ export class Engine {
     const message = readMessage(value);
     // Every message counts. Only requests are refused: a notification may cancel some.
     const isOverRate = this.load.isOverRate(delivery.caller.owner);
-    if (message.kind === "request" && isOverRate)
-      this.#refuseRequest(message.message, delivery, RATE);
-    else if (message.kind === "request") this.#serveRequest(message.message, delivery);
+    if (message.kind === "request") this.#serveRequest(message.message, delivery, isOverRate);
     else if (message.kind === "notification") this.#serveNotification(message.message, delivery);
     else if (message.kind === "response") serveResponse(message.message, delivery);
     else if (message.kind === "refused") refuse(delivery, message.id, message);
@@ -174,10 +172,11 @@ export class Engine {
     send(undefined, "answer");
   }
 
-  #serveRequest(message: RequestMessage, delivery: Delivery) {
+  #serveRequest(message: RequestMessage, delivery: Delivery, isOverRate: boolean) {
     const { id, method } = message;
     const { caller, send, bytes, http } = delivery;
     const key = keyOf(caller, id);
+    if (isOverRate) return this.#refuseRequest(message, delivery, RATE);
     const revision = this.#running.has(key)
       ? invalidRequest(`The id ${show(id)} belongs to a request that is still pending.`)
       : revisionOf(message, caller, http);

@@ -1,3 +1,4 @@
+import { startDeadline } from "@refmcp/boundary";
 import { reasonOf } from "@refmcp/boundary/answer";
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify } from "jose";
 import * as z from "zod";
@@ -124,7 +125,7 @@ async function discover(issuer: URL) {
 /** Asks the issuer for a document. */
 async function read(url: URL): Promise<Response> {
   const headers = { accept: "application/json, application/jwk-set+json" };
-  const signal = AbortSignal.timeout(DISCOVERY_TIMEOUT_MS);
+  const { signal } = startDeadline(DISCOVERY_TIMEOUT_MS);
   const response = await fetch(url, { redirect: "error", signal, headers });
   if (!response.ok) throw new Error(`${url}: status ${response.status}`);
   return new Response(await response.text());

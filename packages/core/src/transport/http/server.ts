@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startDeadline } from "@refmcp/boundary";
 import { clip } from "@refmcp/boundary/answer";
 import type { Principal } from "../../engine/caller.ts";
 import { Engine } from "../../engine/engine.ts";
@@ -169,7 +170,7 @@ function readiness({ ready, log }: Service): () => Promise<boolean> {
   let answer: Promise<boolean> | undefined;
   const find = async () => {
     const timeout = sleep(READY_LIMIT_MS, "no answer in time", { ref: false });
-    const outcome = Promise.race([ready(AbortSignal.timeout(READY_LIMIT_MS)), timeout]);
+    const outcome = Promise.race([ready(startDeadline(READY_LIMIT_MS).signal), timeout]);
     const why = await outcome.catch((error: unknown) => Object(error).message ?? String(error));
     if (why !== undefined) log.warning(`Calls cannot be served: ${why}`);
     setTimeout(() => (answer = undefined), READY_MS).unref();
