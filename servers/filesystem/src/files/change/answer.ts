@@ -5,7 +5,8 @@ import type { Files } from "../files.ts";
 import { describe, entriesOf } from "../store/state.ts";
 import type { Receipt } from "../store/store.ts";
 import type { Pair } from "./pattern.ts";
-import type { Deletion, Plan } from "./plan.ts";
+import { type Deletion, type Plan, planMoves } from "./plan.ts";
+import { run } from "./run.ts";
 import type { Outcome } from "./step.ts";
 
 /** Characters for the lines of a preview, and of the answer after the change. */
@@ -127,4 +128,22 @@ function foldedLines(files: readonly Pair[]): string[] {
     return [`${counted(group.length, "file")}: ${group[0]} … ${group.at(-1)}`];
   });
   return [`Relative to ${named(base)}:`, ...lines];
+}
+
+type MoveRequest = Parameters<typeof planMoves>[1] & { readonly dryRun: boolean };
+type Call = Parameters<typeof confirmLoss>[1] & {
+  readonly signal: AbortSignal;
+  progress(done: number, total: number): void;
+};
+
+/** Moves or copies what was planned, or only describes the plan. */
+export async function runMoves(files: Files, { dryRun, ...request }: MoveRequest, call: Call) {
+  const { signal } = call;
+  const plan = await planMoves(files, { ...request, signal });
+  if (dryRun) return planAnswer(plan);
+  const { replaced, subject, steps } = plan;
+  const what = ` (${sizeOf(replaced.bytes)})`;
+  await confirmLoss(files, call, { ...replaced, verb: "Replace", what });
+  const progress = (done: number, total: number) => call.progress(done, total);
+  return planAnswer(plan, await run(files, subject, steps, { progress, signal }));
 }
