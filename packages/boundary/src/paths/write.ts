@@ -192,9 +192,7 @@ export async function createTemporaryFile(directory: GuardedDirectory, mode: num
  * Gives the new file the old one's mode, owner and birth time, as far as the system allows. The set-user-ID and
  * set-group-ID bits are cleared, as with every write(2) by a user other than root.
  */
-type TemporaryFile = Awaited<ReturnType<typeof createTemporaryFile>>;
-
-async function copyAttributes(file: TemporaryFile, old: Stats): Promise<void> {
+async function copyAttributes(file: Awaited<ReturnType<typeof createTemporaryFile>>, old: Stats) {
   const { handle, identity, isLocal } = file;
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid)
     await handle.chown(old.uid, old.gid).catch(() => {});
@@ -202,8 +200,6 @@ async function copyAttributes(file: TemporaryFile, old: Stats): Promise<void> {
   else await handle.chmod(old.mode & 0o777);
   // On these systems, a modification time before the birth time also sets the birth time: utimes(2).
   if (process.platform === "darwin" || process.platform === "freebsd") {
-    const now = new Date();
-    await handle.utimes(now, old.birthtime);
-    await handle.utimes(now, now);
+    for (const time of [old.birthtime, new Date()]) await handle.utimes(new Date(), time);
   }
 }

@@ -15,6 +15,8 @@ const DONE_CHARS = 1_500;
 const MAX_NAMED = 20;
 /** At least this many files that go from one directory to another share a line. */
 const MIN_FOLDED = 3;
+/** How many of these lines of a preview show names. */
+const MAX_EXAMPLES = 3;
 
 /** The sentences about the record of a change; none if nothing was changed. */
 export function receiptText(receipt: Receipt | undefined): string[] {
@@ -88,7 +90,7 @@ export function planAnswer(
     const sentence = `${isMove ? "Moved" : "Copied"} ${named(only.from)} to ${named(only.to)}${what}${bytes}.`;
     return changeAnswer([sentence, ...left].join(" "), done.receipt);
   }
-  const lines = foldedLines(files);
+  const lines = foldedLines(files, done !== undefined);
   const chars = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
   const visible = lines.slice(
     0,
@@ -100,6 +102,7 @@ export function planAnswer(
   const [one, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
   const directories = new Set(files.map(({ to }) => dirname(to))).size;
   const into = `${counted(files.length, one, many)} into ${counted(directories, "directory", "directories")}`;
+  const narrower = lines.length > files.length ? "" : " To see more names, narrow source.";
   const facts = [
     `${verb} ${into}${parents.length === 0 ? "" : ` (${digits(parents.length)} created)`}.`,
     ...(unchanged === 0 ? [] : [`${counted(unchanged, "file")} already had the wanted path.`]),
@@ -107,25 +110,33 @@ export function planAnswer(
       ? []
       : [`${counted(replaced.count, "file")} replaced (${sizeOf(replaced.bytes)}).`]),
     ...left,
-    ...(done === undefined ? ["Nothing was changed."] : receiptText(done.receipt)),
+    ...(done === undefined ? [`Nothing was changed.${narrower}`] : receiptText(done.receipt)),
   ];
   const rest = more > 0 ? [`… and ${counted(more, "more line")}`] : [];
   return [...visible, ...rest, `[${facts.join(" ")}]`].join("\n");
 }
 
-/** `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"`, below what that is relative to. */
-function foldedLines(files: readonly Pair[]): string[] {
+/**
+ * `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"`, below what that is relative to;
+ * after some such lines, and after the change, only `25 files: "." → "2024-03"`.
+ */
+function foldedLines(files: readonly Pair[], isDone: boolean): string[] {
   const base = dirname(files[0]?.from ?? "");
-  const short = (path: string) => named(relative(base, path));
-  const groups = new Map<string, string[]>();
-  for (const { from, to } of files) {
-    const key = JSON.stringify([dirname(to), dirname(from)]);
-    groups.set(key, [...(groups.get(key) ?? []), `${short(from)} → ${short(to)}`]);
+  const line = (pair: Pair, part = (path: string) => path) =>
+    [pair.from, pair.to].map((path) => named(relative(base, part(path)) || ".")).join(" → ");
+  const groups = new Map<string, Pair[]>();
+  for (const pair of files) {
+    const key = JSON.stringify([dirname(pair.to), dirname(pair.from)]);
+    groups.set(key, [...(groups.get(key) ?? []), pair]);
   }
+  let examples = isDone ? 0 : MAX_EXAMPLES;
   const lines = [...groups.keys()].sort().flatMap((key) => {
     const group = groups.get(key) ?? [];
-    if (group.length < MIN_FOLDED) return group;
-    return [`${counted(group.length, "file")}: ${group[0]} … ${group.at(-1)}`];
+    const [first, last] = [group[0], group.at(-1)];
+    if (!first || !last || group.length < MIN_FOLDED) return group.map((pair) => line(pair));
+    examples -= 1;
+    const example = examples < 0 ? line(first, dirname) : `${line(first)} … ${line(last)}`;
+    return [`${counted(group.length, "file")}: ${example}`];
   });
   return [`Relative to ${named(base)}:`, ...lines];
 }

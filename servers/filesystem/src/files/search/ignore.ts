@@ -65,11 +65,9 @@ function mentioned(lines: readonly string[]): (path: string) => boolean {
     const body = line.replace(/^!|\/?\s*$/g, "").replace(/^(?:\*\*\/)+(?=[^/]*$)/, "");
     if (body.includes("/")) starts.push(escaped(/^\/?([^*?[\\]*)/.exec(body)?.[1] ?? ""));
     else {
-      const [plain = ""] = /^(?:[^[\\]|\[\w+\])*/.exec(body) ?? [];
-      const source = escaped(plain)
-        .replace(/(?:\\\*)+/g, ".*")
-        .replace(/\\\?/g, "..?")
-        .replace(/\\(\[\w+)\\/g, "$1");
+      const [plain = ""] = /^(?:[^?[\\]|\[\w+\])*/.exec(body) ?? [];
+      const stars = escaped(plain).replace(/(?:\\\*)+/g, ".*");
+      const source = stars.replace(/\\(\[\w+)\\/g, "$1");
       const whole = plain === body ? `${source}\\s*/?$` : source;
       if (whole.startsWith(".*")) ends.push(whole.slice(2));
       else names.push(`^${whole}`);
