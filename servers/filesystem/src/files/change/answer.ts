@@ -69,7 +69,7 @@ export function deletionText(deletions: readonly Deletion[]): string {
 }
 
 /** What a plan of moves or copies does or, with `done`, what it did. */
-export function planAnswer(
+function planAnswer(
   { subject, files, parents, unchanged, replaced }: Plan,
   done?: { readonly receipt: Receipt | undefined; readonly outcomes: readonly Outcome[] },
 ): string {
