@@ -110,7 +110,8 @@ function rankFacts(
     );
     const bonus = names.has(entityId) ? NAMED_SHARE * most : 0;
     const score = text + sumOf(host) + NEIGHBOR_SHARE * Math.max(...neighbors) + bonus;
-    return { row, score, topic, hasName: text > topic };
+    // Sums of the same rarities in another order can differ by less.
+    return { row, score: Math.round(score * 1e6) / 1e6, topic, hasName: text > topic };
   });
   return ranked.sort((one, other) => other.score - one.score || newestFirst(one.row, other.row));
 }
@@ -141,21 +142,25 @@ function withoutNearMisses(
 async function matchesOf(reader: Reader, words: readonly IndexedWord[]): Promise<Match[]> {
   const size = await reader.size();
   const all = [];
-  for (const { terms } of words) {
+  for (const { terms, isSimilar } of words) {
     const facts = await reader.connection.matching("observations", [terms], MAX_ROWS + 1);
     const names = await reader.connection.matching("entities", [terms], MAX_ROWS + 1);
-    all.push({ terms, facts, names, isCommon: facts.length > MAX_ROWS });
+    all.push({ terms, facts, names, isSimilar, isCommon: facts.length > MAX_ROWS });
   }
   const rare = all.flatMap(({ terms, isCommon }) => (isCommon ? [] : terms));
   const matches = [];
-  for (const { terms, facts, names, isCommon } of all) {
+  let least = Number.POSITIVE_INFINITY;
+  for (const { terms, facts, names, isSimilar, isCommon } of all) {
     const count = facts.length + names.length;
     const others = rare.length > 0 ? [terms, rare] : all.map((word) => word.terms);
     const both = isCommon ? await reader.connection.matching("observations", others, MAX_ROWS) : [];
+    const rarity = Math.log(1 + (size - count + 0.5) / (count + 0.5));
+    // Similar words, which are last, never say more than those of the query.
+    if (!isSimilar) least = Math.min(least, rarity);
     matches.push({
       facts: new Set(isCommon && rare.length > 0 ? both : [...facts, ...both]),
       entities: new Set(names),
-      rarity: Math.log(1 + (size - count + 0.5) / (count + 0.5)),
+      rarity: isSimilar ? Math.min(rarity, least) : rarity,
     });
   }
   return matches;
