@@ -63,20 +63,20 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     const candidates = ranking.entities.slice(offset, offset + limit);
     const ids = candidates.map(({ entity }) => entity.id);
     const counts = await reader.observationCounts(ids);
-    const related = await reader.relationsOf(ids, { limit: MAX_RELATIONS });
+    const relationRows = await reader.relationsOf(ids, { limit: MAX_RELATIONS });
     const items = await itemsOf(reader, candidates);
     const characters = Math.min(budget, limit * CHARS_PER_ENTITY);
     const note = noteOf(words, indexed, ranking.entities.length === 0);
     const answer = (chosen: readonly Item[]) => {
-      const shown = new Set(chosen.map(({ entity }) => entity.id));
+      const entityIds = new Set(chosen.map(({ entity }) => entity.id));
       const { entities, learned } = withCommonDay(grouped(chosen, counts, indexed));
-      const relations = related
-        .filter(({ fromId, toId }) => shown.has(fromId) || shown.has(toId))
+      const relations = relationRows
+        .filter(({ fromId, toId }) => entityIds.has(fromId) || entityIds.has(toId))
         .map(shownRelation);
       const left = characters - FRAME - JSON.stringify(entities).length;
       const fits = fitCount(relations, Math.max(left, RELATIONS_SHARE * characters));
       // What is shown is a beginning of the candidates; if not, the rest is repeated rather than left out.
-      const unseen = candidates.findIndex(({ entity }) => !shown.has(entity.id));
+      const unseen = candidates.findIndex(({ entity }) => !entityIds.has(entity.id));
       const next = offset + (unseen === -1 ? candidates.length : unseen);
       const isMore = next > offset && next < ranking.entities.length;
       return {
@@ -155,8 +155,8 @@ function grouped(
     const facts = group.flatMap(({ row }) =>
       row === undefined ? [] : [{ ...row, part: snippet(row.content, words) }],
     );
-    const shown = items.filter((item) => item.row && item.entity.id === entity.id).length;
-    const more = (counts.get(entity.id) ?? 0) - shown;
+    const factCount = items.filter((item) => item.row && item.entity.id === entity.id).length;
+    const more = (counts.get(entity.id) ?? 0) - factCount;
     const isLast = !groups.has(-key) || key < 0;
     return { ...shownEntity(entity, facts), more: isLast && more > 0 ? more : undefined };
   });
