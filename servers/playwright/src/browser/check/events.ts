@@ -12,12 +12,8 @@ type EventCheck = CheckOf<"status" | "request" | "response" | "no requests" | "d
 const MAX_BODY_CHARS = 1_000_000;
 
 /** Checks what a run has recorded so far: the status, requests, console lines, downloads. */
-export function eventOutcome(
-  check: EventCheck,
-  events: PageEvents,
-  secrets: SecretsInRun,
-): Outcome {
-  const { redact } = secrets.all;
+export function eventOutcome(check: EventCheck, events: PageEvents, secret: SecretsInRun): Outcome {
+  const { redact } = secret.all;
   const lines = "request" in check ? matching(check.request, events) : [];
   switch (check.kind) {
     case "status": {
