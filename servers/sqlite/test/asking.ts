@@ -25,7 +25,7 @@ export function labs(): (options?: Parameters<typeof lab>[0]) => Promise<Lab> {
   };
 }
 
-const { signal: never } = new AbortController();
+const never = () => new AbortController().signal;
 
 /** What read_query does, without a client. */
 export const ask = async (
@@ -34,7 +34,7 @@ export const ask = async (
   more: Partial<PageAsked> = {},
 ): Promise<z.output<typeof queryOutput>> =>
   JSON.parse(
-    await readPage(databases, { sql, params: [], budget: 80_000, signal: never, ...more }),
+    await readPage(databases, { sql, params: [], budget: 80_000, signal: never(), ...more }),
   );
 
 /** What execute does, without a client. */
@@ -43,7 +43,7 @@ export const change = (
   sql: string | readonly string[],
   {
     confirm = async () => {},
-    signal = never,
+    signal = never(),
     dryRun = false,
     params = [],
   }: {
@@ -67,7 +67,7 @@ export const undo = (
   { databases }: Pick<Lab, "databases">,
   id: string | undefined,
   { dryRun = false } = {},
-) => undoChange(databases, { id: id ?? "", dryRun }, { signal: never });
+) => undoChange(databases, { id: id ?? "", dryRun }, { signal: never() });
 
 /** The recorded changes, newest first. */
 export const changesIn = async ({ databases }: Pick<Lab, "databases">) =>
@@ -83,7 +83,7 @@ export const tables = async (
     databases,
     await databases.at(),
     { limit: 500, ...asked },
-    { budget, signal: never },
+    { budget, signal: never() },
   );
 
 /** Everything about one table. */
@@ -94,4 +94,4 @@ export async function described(here: Pick<Lab, "databases">, table: string) {
 
 /** The names of tables and views. */
 export const namesIn = async ({ databases }: Pick<Lab, "databases">) =>
-  (await relationsOf(await databases.at(), undefined, { signal: never })).map(({ name }) => name);
+  (await relationsOf(await databases.at(), undefined, { signal: never() })).map(({ name }) => name);
