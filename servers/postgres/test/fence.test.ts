@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Lab, lab } from "./lab.ts";
-import { type Talk, talkToProcess } from "./session.ts";
+import { labFor, type Talk, talkToProcess } from "./session.ts";
 
 // What the built server promises a client that can't be asked, over stdio.
 
@@ -26,11 +25,10 @@ const SETUP = `
   CREATE TABLE tidy (id int GENERATED ALWAYS AS IDENTITY, x text); CREATE TRIGGER tr BEFORE INSERT ON tidy FOR EACH ROW EXECUTE FUNCTION stamp();
   CREATE PROCEDURE walk() LANGUAGE plpgsql AS $$ BEGIN PERFORM seqback(); END $$;`;
 
-let world: Lab;
+const world = labFor();
 let server: Talk;
 let folder: string;
 beforeAll(async () => {
-  world = await lab();
   await world.admin(`GRANT CREATE ON DATABASE ${new URL(world.adminUrl).pathname.slice(1)} TO ${world.role};
     CREATE EXTENSION dblink; SET ROLE ${world.role}; ${SETUP}`);
   folder = await mkdtemp(join(tmpdir(), "refmcp-postgres-fence-"));
@@ -40,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   await rm(folder, { recursive: true, force: true });
-  await world.dispose();
 });
 
 const execute = (statements: readonly string[], dry_run = false) =>

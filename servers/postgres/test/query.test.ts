@@ -1,19 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Lab, lab } from "./lab.ts";
-import { type Talk, talk } from "./session.ts";
+import { describe, expect, it } from "vitest";
+import { labFor, talk, talkFor } from "./session.ts";
 
-let world: Lab;
-let server: Talk;
-beforeAll(async () => {
-  world = await lab(
-    "CREATE TABLE users AS SELECT n AS id, 'user ' || n AS name FROM generate_series(1, 500) n; CREATE SCHEMA sales; CREATE TABLE sales.orders (x int); CREATE VIEW u AS SELECT 1 AS citi",
-  );
-  server = await talk(["--url", world.url, "--db", `other=${world.url}`]);
-});
-afterAll(async () => {
-  await server?.close();
-  await world?.dispose();
-});
+const world = labFor(
+  "CREATE TABLE users AS SELECT n AS id, 'user ' || n AS name FROM generate_series(1, 500) n; CREATE SCHEMA sales; CREATE TABLE sales.orders (x int); CREATE VIEW u AS SELECT 1 AS citi",
+);
+const server = talkFor(() => ["--url", world.url, "--db", `other=${world.url}`]);
 
 describe("query", () => {
   it.each([

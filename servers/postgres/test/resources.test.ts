@@ -1,19 +1,12 @@
 import type { Era } from "@refmcp/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { type Lab, lab } from "./lab.ts";
-import { talk } from "./session.ts";
+import { labFor, talk } from "./session.ts";
 
-let world: Lab;
-beforeAll(async () => {
-  world = await lab(
-    'CREATE TABLE users (id int PRIMARY KEY, name text); CREATE SCHEMA sales; CREATE TABLE sales.orders (x numeric(8,2)); CREATE TABLE "ü/ %" (a int)',
-  );
-  await world.admin(
-    "DO $$ BEGIN FOR n IN 0..119 LOOP EXECUTE format('CREATE TABLE sales.t%s (x int)', lpad(n::text, 3, '0')); END LOOP; END $$",
-  );
-});
-afterAll(() => world?.dispose());
+const world = labFor(
+  `CREATE TABLE users (id int PRIMARY KEY, name text); CREATE SCHEMA sales; CREATE TABLE sales.orders (x numeric(8,2)); CREATE TABLE "ü/ %" (a int);
+   DO $$ BEGIN FOR n IN 0..119 LOOP EXECUTE format('CREATE TABLE sales.t%s (x int)', lpad(n::text, 3, '0')); END LOOP; END $$`,
+);
 
 describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("resources, %s era", (era) => {
   it("list every table in pages, and each can be read", async () => {

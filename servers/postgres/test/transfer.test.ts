@@ -9,24 +9,20 @@ import { fakeCall } from "@refmcp/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Sessions } from "../src/database/driver/sessions.ts";
 import { openDatabases } from "../src/database/open.ts";
-import { type Lab, lab } from "./lab.ts";
+import { labFor } from "./session.ts";
 
 const run = promisify(execFile);
-let here: Lab;
+const here = labFor("CREATE TABLE items (id int PRIMARY KEY, name text, note text)");
 let folder: string;
 let guard: PathGuard;
 
 beforeAll(async () => {
-  here = await lab("CREATE TABLE items (id int PRIMARY KEY, name text, note text)");
   folder = await mkdtemp(join(tmpdir(), "refmcp-transfer-"));
   guard = createPathGuard(
     new DirectoryAllowlist({ configured: [{ path: folder, source: "argument" }], mode: "off" }),
   );
 });
-afterAll(async () => {
-  await here?.dispose();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A database with a short limit of a statement. */
 async function withLimit<Value>(

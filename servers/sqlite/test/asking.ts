@@ -8,22 +8,8 @@ import {
   undoChange,
 } from "@refmcp/sql";
 import type { queryOutput } from "@refmcp/sql/tools";
-import { afterEach } from "vitest";
 import type * as z from "zod";
-import { type Lab, lab } from "./lab.ts";
-
-/** Labs that are removed after each test. */
-export function labs(): (options?: Parameters<typeof lab>[0]) => Promise<Lab> {
-  const open: Lab[] = [];
-  afterEach(async () => {
-    for (const one of open.splice(0)) await one.dispose();
-  });
-  return async (options = {}) => {
-    const one = await lab(options);
-    open.push(one);
-    return one;
-  };
-}
+import type { Lab } from "./lab.ts";
 
 const never = () => new AbortController().signal;
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
-import { ask, described, ENDLESS, labs } from "./asking.ts";
-
-const enter = labs();
+import { ask, described, ENDLESS } from "./asking.ts";
+import { enter } from "./lab.ts";
 
 describe("limits", () => {
   it("kill an endless query while other calls continue", async () => {

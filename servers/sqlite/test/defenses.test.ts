@@ -6,8 +6,8 @@ import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isReading, openReading, openWriting } from "../src/database/driver/handle.ts";
 import { passReading, passWriting } from "../src/database/gate/gate.ts";
-import { ask, labs } from "./asking.ts";
-import { type Lab, lab } from "./lab.ts";
+import { ask } from "./asking.ts";
+import { enter, type Lab, lab } from "./lab.ts";
 
 /**
  * What a reading call must not do, and which of its four defenses refuse it alone: `gate` checks the text, `reading` is
@@ -159,8 +159,6 @@ describe("a reading statement", () => {
 });
 
 describe("a changing statement", () => {
-  const enter = labs();
-
   it("can't reach another file, end the transaction or change a setting: refused by its text", () => {
     for (const sql of [
       "ATTACH 'x' AS x",

@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
-import { labs } from "./asking.ts";
-import type { Lab } from "./lab.ts";
+import { enter, type Lab } from "./lab.ts";
 
-const enter = labs();
 const { signal } = new AbortController();
 /** What explain does, without a client. */
 const explain = async ({ databases }: Lab, sql: string, params: unknown[] = []) =>

@@ -2,9 +2,8 @@ import { readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { exportRows } from "@refmcp/sql";
 import { expect, it } from "vitest";
-import { labs } from "./tools.ts";
+import { enter } from "./lab.ts";
 
-const enter = labs();
 const input = (path: string, sql: string) => ({ sql, params: [], path });
 
 it("writes all rows, values exactly, and links to the file", async () => {

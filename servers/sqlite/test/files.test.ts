@@ -14,11 +14,10 @@ import { exportRows } from "@refmcp/sql";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { ask, change, described, labs, namesIn } from "./asking.ts";
-import type { Lab } from "./lab.ts";
+import { ask, change, described, namesIn } from "./asking.ts";
+import { enter, type Lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
-const enter = labs();
 const { signal } = new AbortController();
 const digest = async (file: string) =>
   createHash("sha256")

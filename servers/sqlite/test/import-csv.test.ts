@@ -4,9 +4,8 @@ import { importCsv } from "@refmcp/sql";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { undo } from "./asking.ts";
-import { idOf, labs } from "./tools.ts";
+import { enter } from "./lab.ts";
 
-const enter = labs();
 const input = { path: "more.csv", table: "users", delimiter: ",", dryRun: false };
 const rowsOf = (
   file: string,
@@ -82,17 +81,17 @@ it("replaces nothing, even if the table's constraint would", async () => {
 
 it("is undone with what triggers of the table did, and asks without a record", async () => {
   const purge = "CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END";
-  const { databases, folder, file, call } = await enter(undefined, purge);
+  const { databases, folder, file, call } = await enter({ sql: purge });
   await writeFile(join(folder, "more.csv"), "name\nLuigi\nAnna\n");
   const before = rowsOf(file);
-  const change_id = idOf(await importCsv(databases, input, call));
+  const change_id = (await importCsv(databases, input, call)).change_id;
   expect(call.questions).toEqual([]);
   expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[0]]);
   await undo({ databases }, change_id);
   expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[3]]);
   expect(rowsOf(file)).toEqual(before);
 
-  const unrecorded = await enter(undefined, purge, { undo: false });
+  const unrecorded = await enter({ sql: purge, undo: false });
   await writeFile(join(unrecorded.folder, "more.csv"), "name\nLuigi\nAnna\n");
   await expect(importCsv(unrecorded.databases, input, unrecorded.call)).rejects.toMatchObject({
     kind: "denied",

@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { ChangeStore } from "@refmcp/sql";
+import { fakeCall } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
+import { onTestFinished } from "vitest";
 import type { Place } from "../src/database/driver/handle.ts";
 import { openDatabases } from "../src/database/open.ts";
 
@@ -52,6 +54,7 @@ export async function lab(
   const { dev, ino } = await stat(file);
   const place: Place = { file, device: dev, inode: ino };
   return {
+    call: fakeCall(),
     folder,
     state,
     file,
@@ -59,9 +62,16 @@ export async function lab(
     databases,
     async dispose() {
       await databases.close();
-      for (const one of [folder, state]) await rm(one, { recursive: true, force: true });
+      for (const made of [folder, state]) await rm(made, { recursive: true, force: true });
     },
   };
 }
 
 export type Lab = Awaited<ReturnType<typeof lab>>;
+
+/** The same for one test. */
+export async function enter(options: Parameters<typeof lab>[0] = {}): Promise<Lab> {
+  const here = await lab(options);
+  onTestFinished(() => here.dispose());
+  return here;
+}

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ask, change, labs } from "./asking.ts";
-import type { Lab } from "./lab.ts";
+import { ask, change } from "./asking.ts";
+import { enter, type Lab } from "./lab.ts";
 
-const enter = labs();
 const SCHEMA = `
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2500) INSERT INTO people SELECT n, 'p' || n FROM t;

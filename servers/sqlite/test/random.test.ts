@@ -4,10 +4,8 @@ import { type Dialect, outcomesOf, type Subject, withOutcomes } from "@refmcp/sq
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { itLong } from "../../../vitest.long.ts";
-import { change, labs, undo } from "./asking.ts";
-import type { Lab } from "./lab.ts";
-
-const enter = labs();
+import { change, undo } from "./asking.ts";
+import { enter, type Lab } from "./lab.ts";
 
 const dialect: Dialect = {
   types: {

@@ -4,15 +4,12 @@ import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ToolError } from "@refmcp/boundary/answer";
-import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { itLong, someOf } from "../../../vitest.long.ts";
 import { Pool } from "../src/database/driver/pool.ts";
-import { ask, change, ENDLESS, labs, namesIn } from "./asking.ts";
-
-const enter = labs();
-
-const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
+import { ask, change, ENDLESS, namesIn } from "./asking.ts";
+import { enter } from "./lab.ts";
+import { talkToProcess } from "./session.ts";
 
 /** The runners that a process has started, by default this one. */
 async function runnersOf(parent = process.pid): Promise<string[]> {
@@ -41,11 +38,10 @@ const hasEnded = (pid: string) => {
 
 describe.runIf(process.platform === "linux")("idle runners", () => {
   const start = async (file: string, ...args: string[]) => {
-    const server = await connectStdio(BIN, { args: ["--db-path", file, ...args] });
-    for (const [name, query] of [["describe_tables"], ["read_query", "SELECT 1"]] as const)
-      await server.client.callTool({ name, arguments: query === undefined ? {} : { query } });
-    const { pid } = server;
-    if (pid === undefined) throw new Error("no server");
+    const server = await talkToProcess(["--db-path", file, ...args]);
+    await server.data("describe_tables");
+    await server.data("read_query", { sql: "SELECT 1" });
+    const pid = server.connected.pid ?? 0;
     // For short calls, also for the schema, one is enough.
     const runners = await runnersOf(pid);
     expect(runners).toHaveLength(1);
@@ -61,11 +57,9 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
 
   it("end with a server that was killed during a statement, and so does the one that runs it", async () => {
     const { server, pid } = await start((await enter()).file, "--query-timeout-ms", "3600000");
-    const read = (query: string) =>
-      server.client.callTool({ name: "read_query", arguments: { query } });
-    const call = read(ENDLESS).catch(() => undefined);
+    const call = server.call("read_query", { sql: ENDLESS }).catch(() => undefined);
     // Its answer comes from another runner, after the first one got its statement.
-    await read("SELECT 2");
+    await server.data("read_query", { sql: "SELECT 2" });
     const runners = await runnersOf(pid);
     expect(runners).toHaveLength(2);
     process.kill(pid, "SIGKILL");
@@ -98,21 +92,13 @@ describe("endless queries", () => {
   it("don't block the schema, and others wait for a limited time and get the reason", async () => {
     const here = await enter({ timeoutMs: 60_000 });
     const runners = new Pool({ memory: 400, max: 2, waitMs: 300 });
+    const page = { cellBytes: 100, skip: 0, chars: 1_000, rows: 1 };
     const controller = new AbortController();
     const { signal } = controller;
     const run = (sql: string, by = signal) =>
       runners.run(
         "read",
-        {
-          place: here.place,
-          sql,
-          params: [],
-          cellBytes: 100,
-          format: "rows",
-          skip: 0,
-          chars: 1_000,
-          rows: 1,
-        },
+        { place: here.place, sql, params: [], format: "rows", ...page },
         { signal: by, timeoutMs: 60_000 },
       );
     const endless = [run(ENDLESS), run(ENDLESS)].map((one) => one.catch((error: unknown) => error));

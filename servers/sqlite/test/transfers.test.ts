@@ -3,17 +3,11 @@ import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { exportRows, importCsv } from "@refmcp/sql";
-import { afterEach, describe, expect, it, type TestContext } from "vitest";
+import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { ask } from "./asking.ts";
-import { labs } from "./tools.ts";
+import { enter } from "./lab.ts";
 
 const run = promisify(execFile);
-const enter = labs();
-const disks: string[] = [];
-// Before the folders are removed.
-afterEach(async () => {
-  for (const folder of disks.splice(0)) await run("umount", ["--lazy", folder]);
-});
 
 /** Mounts a separate disk of some MiB at a folder, which needs root. */
 async function smallDisk(ctx: TestContext, folder: string, mb: number): Promise<void> {
@@ -21,7 +15,7 @@ async function smallDisk(ctx: TestContext, folder: string, mb: number): Promise<
   await run("mount", ["-t", "tmpfs", "-o", `size=${mb}m`, "tmpfs", folder]).catch(() =>
     ctx.skip("needs root"),
   );
-  disks.push(folder);
+  onTestFinished(async () => void (await run("umount", ["--lazy", folder])));
 }
 
 const given = { path: "in.csv", delimiter: ",", dryRun: false };
@@ -42,7 +36,7 @@ describe("a file of many pieces", () => {
     expect(call.reported.length).toBeGreaterThan(10);
     const sql = "SELECT * FROM users WHERE id >= 10 ORDER BY id";
     await exportRows(databases, { sql, params: [], path: "out.csv" }, call);
-    const again = await enter(undefined, "DELETE FROM orders; DELETE FROM users");
+    const again = await enter({ sql: "DELETE FROM orders; DELETE FROM users" });
     await copyFile(join(folder, "out.csv"), join(again.folder, "in.csv"));
     await importCsv(again.databases, { ...given, table: "users" }, again.call);
     const digest =

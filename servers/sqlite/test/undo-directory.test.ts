@@ -1,10 +1,8 @@
 import { chmod, mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { labs } from "./asking.ts";
+import { enter } from "./lab.ts";
 import { talk } from "./session.ts";
-
-const enter = labs();
 
 it("the record of changes is private, and no tool can reach it", async () => {
   const here = await enter({ allowDdl: true });

@@ -4,10 +4,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { ask, change, labs, undo } from "./asking.ts";
-import type { Lab } from "./lab.ts";
-
-const enter = labs();
+import { ask, change, undo } from "./asking.ts";
+import { enter, type Lab } from "./lab.ts";
 
 /** Everything in a database: definitions, and the rows of each table with their exact bytes. */
 function contents({ file }: Lab, without: readonly string[] = []): unknown {

@@ -1,9 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ask, change, labs } from "./asking.ts";
-import { type Lab, lab } from "./lab.ts";
-
-const enter = labs();
+import { ask, change } from "./asking.ts";
+import { enter, type Lab, lab } from "./lab.ts";
 
 /** For the tests that only read. */
 let here: Lab;

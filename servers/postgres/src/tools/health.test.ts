@@ -7,10 +7,10 @@ import { shop } from "../../test/shop.ts";
 const at = shop();
 
 it("finds a sequence that is running out", async () => {
-  await at().sql(
+  await at.sql(
     "CREATE TABLE narrow (id smallserial PRIMARY KEY); SELECT setval('narrow_id_seq', 32000)",
   );
-  expect(await at().data("pg_health", { checks: ["sequences"] })).toMatchObject({
+  expect(await at.data("pg_health", { checks: ["sequences"] })).toMatchObject({
     findings: [{ check: "sequences", status: "warning", details: [expect.objectContaining({})] }],
   });
 });
@@ -22,13 +22,8 @@ it("names unvalidated constraints, blocked sessions with both statements, and ol
     CREATE TABLE holes (id int PRIMARY KEY, text text);
     INSERT INTO holes SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n; DELETE FROM holes WHERE id % 20 <> 0;
     CREATE MATERIALIZED VIEW sums AS SELECT 1 AS n; CREATE ROLE anon; GRANT SELECT ON sums TO anon`);
-  const server = await talk([
-    "--url",
-    world.adminUrl,
-    "--allow-privileged-role",
-    "--toolsets",
-    "dba",
-  ]);
+  const dba = ["--allow-privileged-role", "--toolsets", "dba"];
+  const server = await talk(["--url", world.adminUrl, ...dba]);
   const holder = new pg.Client({ connectionString: world.adminUrl });
   const waiter = new pg.Client({ connectionString: world.adminUrl });
   await holder.connect();
@@ -80,16 +75,8 @@ it("is never ok about what the role could not see, and names the role", async ()
   await world.admin(
     `ANALYZE large; REVOKE ALL ON large FROM ${world.role}; REVOKE ALL ON SEQUENCE hidden FROM ${world.role}`,
   );
-  const all = [
-    "connections",
-    "bloat",
-    "transactions",
-    "sequences",
-    "locks",
-    "replication",
-    "security",
-    "constraints",
-  ];
+  const all =
+    "connections bloat transactions sequences locks replication security constraints".split(" ");
   const asked = async (url: string, ...flags: string[]) => {
     const server = await talk(["--url", url, "--toolsets", "dba", ...flags]);
     const { role, findings } = await server.data("pg_health", { checks: all });

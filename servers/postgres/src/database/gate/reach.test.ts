@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Lab, lab } from "../../../test/lab.ts";
-import { type Talk, talk } from "../../../test/session.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { labFor, talkFor } from "../../../test/session.ts";
 import { FunctionGate } from "./reach.ts";
 import { namesOf, parseSql, treeOf, walk } from "./syntax.ts";
 
@@ -146,21 +145,13 @@ const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: stri
 
 describe.each(Object.keys(WAYS))("%s", (way) => {
   const [setup = "", ...statements] = WAYS[way] ?? [];
-  let world: Lab;
-  let server: Talk;
-  let unguarded: Talk;
+  const world = labFor();
+  const server = talkFor(() => ["--url", world.url]);
+  const unguarded = talkFor(() => ["--url", world.url, "--allow-function", "*"]);
   beforeAll(async () => {
-    world = await lab();
     await world.admin(evil(world.adminUrl));
     await world.admin(`${setup}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC`);
     await world.admin("DELETE FROM witness");
-    server = await talk(["--url", world.url]);
-    unguarded = await talk(["--url", world.url, "--allow-function", "*"]);
-  });
-  afterAll(async () => {
-    await server?.close();
-    await unguarded?.close();
-    await world?.dispose();
   });
   const witnesses = async () => (await world.admin("SELECT count(*)::int AS n FROM witness"))[0]?.n;
 
@@ -189,10 +180,7 @@ describe.each(Object.keys(WAYS))("%s", (way) => {
 });
 
 describe("what a function does", () => {
-  let world: Lab;
-  let server: Talk;
-  beforeAll(async () => {
-    world = await lab(`
+  const world = labFor(`
       CREATE TABLE stock (id int PRIMARY KEY, film int, copies int); INSERT INTO stock VALUES (1, 7, 2), (2, 7, 0);
       CREATE DOMAIN year AS int CHECK (VALUE BETWEEN 1901 AND 2155);
       CREATE FUNCTION in_stock(p_id int) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -216,12 +204,7 @@ describe("what a function does", () => {
       CREATE FUNCTION twisted() RETURNS text LANGUAGE sql SET standard_conforming_strings = off AS $$ SELECT '\\\\' $$;
       CREATE FUNCTION compiled(internal) RETURNS internal LANGUAGE c AS '$libdir/dict_snowball', 'dsnowball_init';
       CREATE EXTENSION tablefunc`);
-    server = await talk(["--url", world.url]);
-  });
-  afterAll(async () => {
-    await server?.close();
-    await world?.dispose();
-  });
+  const server = talkFor(() => ["--url", world.url]);
 
   it.each([
     ["SELECT in_stock(1), in_stock(2)", [[true, false]]],

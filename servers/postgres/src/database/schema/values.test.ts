@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Lab, lab } from "../../../test/lab.ts";
-import { type Talk, talk } from "../../../test/session.ts";
+import { beforeAll, expect, it } from "vitest";
+import { labFor, talkFor } from "../../../test/session.ts";
 
-let world: Lab;
-let server: Talk;
-beforeAll(async () => {
-  world = await lab(
-    `CREATE TYPE mood AS ENUM ('calm', 'it''s busy'); CREATE TYPE "Big" AS ENUM (${Array.from({ length: 25 }, (_, n) => `'l${n}'`).join()});
+const world = labFor(
+  `CREATE TYPE mood AS ENUM ('calm', 'it''s busy'); CREATE TYPE "Big" AS ENUM (${Array.from({ length: 25 }, (_, n) => `'l${n}'`).join()});
      CREATE DOMAIN year AS int CHECK (VALUE >= 1901) CHECK (VALUE <= 2155);
      CREATE TABLE orders (id int PRIMARY KEY, mood mood, moods mood[], big "Big", year year, status text, kind varchar CHECK (kind IN ('a', 'b')),
        total numeric CHECK (total >= 0 AND total < 100), level int, password text, hidden text, note text, "Name" text, "select" int, CHECK (total >= level));
@@ -17,16 +13,13 @@ beforeAll(async () => {
      CREATE TABLE logs (id int, by_order int) PARTITION BY LIST (id);
      CREATE TABLE logs_1 PARTITION OF logs (FOREIGN KEY (by_order) REFERENCES orders) FOR VALUES IN (1);
      INSERT INTO parts SELECT n, 1 + n % 2, n FROM generate_series(1, 200) n; ANALYZE`,
-  );
-  await world.admin(
+);
+beforeAll(() =>
+  world.admin(
     `REVOKE ALL ON orders FROM ${world.role}; GRANT SELECT (id, mood, moods, big, year, status, kind, total, level, password, note, "Name", "select") ON orders TO ${world.role}`,
-  );
-  server = await talk(["--url", world.url, "--allow-write"]);
-});
-afterAll(async () => {
-  await server?.close();
-  await world?.dispose();
-});
+  ),
+);
+const server = talkFor(() => ["--url", world.url, "--allow-write"]);
 
 it("describe_tables shows what a WHERE needs: labels, rules and values seen, and names in SQL form", async () => {
   expect(await server.data("pg_describe_tables", { match: "orders" })).toEqual({
