@@ -1,4 +1,4 @@
-import { readdir, symlink } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
 import { shop } from "./shop.ts";
@@ -15,23 +15,18 @@ it("writes a row as query does with format csv", async () => {
   expect(text).toContain('1,t,"{""a b"",""c,\\""d""}",\\x00ff,');
 });
 
-it("overwrites nothing, follows no symlink, and leaves nothing of a failed export", async () => {
-  await at.put("here.csv", "mine\n");
-  await symlink("/tmp", at.path("out"));
+it("leaves nothing of a failed export", async () => {
   const before = await readdir(dirname(at.path("x")));
-  for (const [sql, path] of [
-    ["SELECT 1", "here.csv"],
-    ["SELECT 1", "out/x.csv"],
-    ["SELECT 1", "/etc/x.csv"],
-    ["SELECT 1 / (20000 - n) FROM numbers ORDER BY n", "broken.csv"],
-    ["DELETE FROM orders RETURNING *", "deleted.csv"],
-  ]) {
-    expect((await at.call("pg_export", { sql, path })).isError, `${sql} ${path}`).toBe(true);
-  }
+  for (const sql of [
+    "SELECT 1 / (20000 - n) FROM numbers ORDER BY n",
+    "DELETE FROM orders RETURNING *",
+  ])
+    expect(await at.call("pg_export", { sql, path: "x.csv" }), sql).toMatchObject({
+      isError: true,
+    });
   const unknown = { sql: "SELECT nme FROM customers", path: "x.csv" };
   const { text } = await at.call("pg_export", unknown);
   expect(text).toContain('position 8: "SELECT »nme FROM customers")');
-  expect(await at.text("here.csv")).toBe("mine\n");
   expect(await readdir(dirname(at.path("x")))).toEqual(before);
 });
 

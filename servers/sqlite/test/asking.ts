@@ -8,6 +8,7 @@ import {
   undoChange,
 } from "@refmcp/sql";
 import type { queryOutput } from "@refmcp/sql/tools";
+import { expect } from "vitest";
 import type * as z from "zod";
 import type { Lab } from "./lab.ts";
 
@@ -22,6 +23,9 @@ export const ask = async (
   JSON.parse(
     await readPage(databases, { sql, params: [], budget: 80_000, signal: never(), ...more }),
   );
+
+/** The rows of its answer. */
+export const rowsOf = async (...question: Parameters<typeof ask>) => (await ask(...question)).rows;
 
 /** What execute does, without a client. */
 export const change = (
@@ -44,6 +48,17 @@ export const change = (
     { statements: [sql].flat().map((text) => ({ sql: text, params })), dryRun },
     { budget: 20_000, signal, confirm },
   );
+
+/** What the user is asked, who declines, before a change. */
+export async function asked(here: Pick<Lab, "databases">, sql: string | readonly string[]) {
+  const questions: string[] = [];
+  const confirm = async (message: string) => {
+    questions.push(message);
+    throw new Error("no");
+  };
+  await expect(change(here, sql, { confirm }), String(sql)).rejects.toThrow("no");
+  return questions;
+}
 
 export const ENDLESS =
   "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";

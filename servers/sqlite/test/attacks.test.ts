@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
-import { ask, described, ENDLESS } from "./asking.ts";
+import { ask, described, ENDLESS, rowsOf } from "./asking.ts";
 import { enter } from "./lab.ts";
 
 describe("limits", () => {
@@ -8,9 +8,9 @@ describe("limits", () => {
     const here = await enter();
     const stopped = ask(here, ENDLESS, { timeoutMs: 200 });
     const caught = expect(stopped).rejects.toMatchObject({ kind: "timeout" });
-    for (let call = 0; call < 5; call++) expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
+    for (let call = 0; call < 5; call++) expect(await rowsOf(here, "SELECT 1")).toEqual([[1]]);
     await caught;
-    expect((await ask(here, "SELECT 2")).rows).toEqual([[2]]);
+    expect(await rowsOf(here, "SELECT 2")).toEqual([[2]]);
   });
 
   it("stop a cancelled query, running or waiting", async () => {
@@ -23,7 +23,7 @@ describe("limits", () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     for (const { controller } of calls) controller.abort(new Error("taken back"));
     await Promise.all(caught);
-    expect((await ask(here, "SELECT 3")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "SELECT 3")).toEqual([[3]]);
   });
 
   it.each(
@@ -37,7 +37,7 @@ describe("limits", () => {
     await expect(ask(here, sql)).rejects.toMatchObject({
       kind: "too_large",
     });
-    expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
+    expect(await rowsOf(here, "SELECT 1")).toEqual([[1]]);
   });
 
   const MANY = `CREATE TABLE many AS WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 30000)

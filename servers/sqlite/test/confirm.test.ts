@@ -1,7 +1,7 @@
 import type { Era } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { ask, change } from "./asking.ts";
+import { change, rowsOf } from "./asking.ts";
 import { enter } from "./lab.ts";
 import { talk } from "./session.ts";
 
@@ -22,7 +22,7 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
       results: [{ command: "DELETE", row_count: 3 }],
     });
     expect(asked).toHaveLength(1);
-    expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[0]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM orders")).toEqual([[0]]);
     await server.close();
   });
 });
@@ -46,7 +46,7 @@ it("writing tools exist only with their options", async () => {
     "list_database_changes",
   ]);
   expect(await names("--allow-ddl")).toEqual([]);
-  expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+  expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
   expect(await names("--allow-write")).toEqual([
     "execute",
     "import_csv",

@@ -6,7 +6,7 @@ import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isReading, openReading, openWriting } from "../src/database/driver/handle.ts";
 import { passReading, passWriting } from "../src/database/gate/gate.ts";
-import { ask } from "./asking.ts";
+import { ask, rowsOf } from "./asking.ts";
 import { enter, type Lab, lab } from "./lab.ts";
 
 /**
@@ -154,7 +154,7 @@ describe("a reading statement", () => {
     ])
       expect((await ask(here, sql)).row_count, sql).toBeGreaterThan(0);
     expect((await ask(here, "EXPLAIN SELECT 1")).row_count).toBeGreaterThan(0);
-    expect((await ask(here, "\n /* a */ -- b\n SELECT 1 ; -- c\n")).rows).toEqual([[1]]);
+    expect(await rowsOf(here, "\n /* a */ -- b\n SELECT 1 ; -- c\n")).toEqual([[1]]);
   });
 });
 

@@ -14,7 +14,7 @@ import { exportRows } from "@refmcp/sql";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { ask, change, described, namesIn } from "./asking.ts";
+import { ask, change, described, namesIn, rowsOf } from "./asking.ts";
 import { enter, type Lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
@@ -47,7 +47,7 @@ describe("paths", () => {
       await expect(ask(here, "SELECT 1", { database }), database).rejects.toMatchObject({
         kind: expect.stringMatching(/denied|not_found/),
       });
-    expect((await ask(here, "SELECT count(*) FROM users", { database: "shop.db" })).rows).toEqual([
+    expect(await rowsOf(here, "SELECT count(*) FROM users", { database: "shop.db" })).toEqual([
       [3],
     ]);
     for (const database of [":memory:", "", "mian"])
@@ -89,7 +89,7 @@ describe("paths", () => {
     await writeFile(join(here.folder, "empty.db"), "");
     await expect(ask(here, "SELECT 1", { database: "folder.db" })).rejects.toHaveProperty("kind");
     expect(
-      (await ask(here, "SELECT count(*) FROM sqlite_schema", { database: "empty.db" })).rows,
+      await rowsOf(here, "SELECT count(*) FROM sqlite_schema", { database: "empty.db" }),
     ).toEqual([[0]]);
     const server = await talk(["--db-path", join(here.folder, "folder.db"), "--allow-ddl"]);
     expect((await server.call("list_tables")).text).toContain("is not a regular file");
@@ -123,7 +123,7 @@ describe("a damaged file", () => {
           message: expect.stringContaining("bad.db is not a SQLite database"),
         });
       expect(await digest(file)).toBe(before);
-      expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
+      expect(await rowsOf(here, "SELECT 1")).toEqual([[1]]);
     },
   );
 
@@ -149,7 +149,7 @@ describe("a damaged file", () => {
     });
     const other = await enter();
     await copyFile(other.file, join(here.folder, "whole.db"));
-    expect((await ask(here, "SELECT count(*) FROM users", { database: "whole.db" })).rows).toEqual([
+    expect(await rowsOf(here, "SELECT count(*) FROM users", { database: "whole.db" })).toEqual([
       [3],
     ]);
   });
@@ -199,13 +199,13 @@ describe("other processes", () => {
       expect(change(here, "INSERT INTO users VALUES (7, 'x', 'y')")).rejects.toMatchObject(busy),
     ]);
     holder.exec("ROLLBACK");
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
     holder.exec("BEGIN IMMEDIATE; INSERT INTO users VALUES (8, 'x', 'y')");
     // A writer that has not committed does not block readers.
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
     holder.exec("COMMIT");
     holder.close();
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[4]]);
   });
 
   it("in WAL mode are visible before a checkpoint", async () => {
@@ -213,9 +213,9 @@ describe("other processes", () => {
     const writer = new Sqlite(here.file);
     writer.pragma("journal_mode=WAL");
     writer.exec("INSERT INTO users VALUES (4, 'New', 'Leeds')");
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[4]]);
     writer.exec("BEGIN EXCLUSIVE");
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[4]]);
     writer.exec("COMMIT");
     await change(here, "INSERT INTO users VALUES (5, 'Other', 'Leeds')");
     expect(writer.prepare("SELECT count(*) FROM users").pluck().get()).toBe(5);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ask, change } from "./asking.ts";
-import { enter, type Lab } from "./lab.ts";
+import { ask, asked, change, rowsOf } from "./asking.ts";
+import { enter } from "./lab.ts";
 
 const SCHEMA = `
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
@@ -108,16 +108,6 @@ const HARMLESS: readonly (string | readonly string[])[] = [
   "REINDEX",
 ];
 
-const asked = async (here: Lab, sql: Loss[0]) => {
-  const questions: string[] = [];
-  const confirm = async (message: string) => {
-    questions.push(message);
-    throw new Error("no");
-  };
-  await expect(change(here, sql, { confirm }), String(sql)).rejects.toThrow("no");
-  return questions;
-};
-
 describe.each([
   { undo: true, losses: UNCOVERED },
   { undo: false, losses: LOSSES },
@@ -158,7 +148,7 @@ describe.each([
     await expect(change(here, "DROP TABLE orders", { confirm: inserting })).rejects.toMatchObject({
       kind: "conflict",
     });
-    expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[4]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM orders")).toEqual([[4]]);
   });
 });
 
@@ -182,10 +172,8 @@ describe("a transaction", () => {
         change(here, ["INSERT INTO t VALUES (2)", "CREATE TABLE made (x)", sql]),
         sql,
       ).rejects.toThrow(why);
-      expect((await ask(here, "SELECT group_concat(x) FROM t")).rows, sql).toEqual([["1"]]);
-      expect((await ask(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).rows).toEqual(
-        [],
-      );
+      expect(await rowsOf(here, "SELECT group_concat(x) FROM t"), sql).toEqual([["1"]]);
+      expect(await rowsOf(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).toEqual([]);
     }
     // A deferred foreign key is checked at commit.
     await change(here, "CREATE TABLE child (p REFERENCES t (x) DEFERRABLE INITIALLY DEFERRED)");

@@ -6,7 +6,7 @@ import { nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
-import { ask, change, ENDLESS } from "./asking.ts";
+import { change, ENDLESS, rowsOf } from "./asking.ts";
 import { enter } from "./lab.ts";
 import { talkToProcess } from "./session.ts";
 
@@ -24,8 +24,8 @@ describe("a killed process", () => {
     await isWriting(here.file).toBeGreaterThan(1_000_000);
     controller.abort(new Error("killed"));
     await caught;
-    expect((await ask(here, "PRAGMA integrity_check")).rows).toEqual([["ok"]]);
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "PRAGMA integrity_check")).toEqual([["ok"]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
   });
 
   it("may be the server (kill -9): its queries end, and an unfinished change is rolled back", async () => {

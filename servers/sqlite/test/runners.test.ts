@@ -7,7 +7,7 @@ import type { ToolError } from "@refmcp/boundary/answer";
 import { describe, expect, it } from "vitest";
 import { itLong, someOf } from "../../../vitest.long.ts";
 import { Pool } from "../src/database/driver/pool.ts";
-import { ask, change, ENDLESS, namesIn } from "./asking.ts";
+import { ask, change, ENDLESS, namesIn, rowsOf } from "./asking.ts";
 import { enter } from "./lab.ts";
 import { talkToProcess } from "./session.ts";
 
@@ -193,6 +193,6 @@ describe("jobs next to one that takes long", () => {
     expect((await Promise.all(more)).map((answer) => answer.rows)).toEqual([[[1]], [[2]]]);
     await failed;
     await (await here.databases.at()).recover();
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
   });
 });

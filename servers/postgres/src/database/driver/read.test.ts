@@ -48,7 +48,7 @@ describe("types come back exactly", () => {
     ["double precision", "0.1::float8 + 0.2::float8", 0.30000000000000004],
     ["double precision", "'-Infinity'::float8", "-Infinity"],
     ["text", "'ü🙂 \"quoted\"'", 'ü🙂 "quoted"'],
-    ["integer[]", "array[[1],[null]]", [[1], [null]]],
+    ["integer[]", "'{{1},{NULL}}'::int[]", [[1], [null]]],
     ["text[]", `array['a,b','"','NULL',null,'{}','\\']`, ["a,b", '"', "NULL", null, "{}", "\\"]],
     ["bigint[]", "array[9007199254740993]", ["9007199254740993"]],
     ["jsonb", `'{"big": 12345678901234567890}'::jsonb`, '{"big": 12345678901234567890}'],
