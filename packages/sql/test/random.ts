@@ -193,10 +193,7 @@ const ROWS: Readonly<Record<string, Maker>> = {
   "UPDATE of a key": (world) => {
     const table = world.keyed();
     if (table === undefined) return undefined;
-    return {
-      table,
-      statements: [`UPDATE ${table.name} SET k = k + 1000 WHERE ${world.where()}`],
-    };
+    return { table, statements: [`UPDATE ${table.name} SET k = k + 1000 WHERE ${world.where()}`] };
   },
 };
 

@@ -42,9 +42,7 @@ it("describes columns, keys in both directions, indexes, policies", async () => 
     ],
     constraints: [{ definition: "UNIQUE (name)" }],
   });
-  expect(await described({ table: "covered" })).toMatchObject({
-    primary_key: ["id"],
-  });
+  expect(await described({ table: "covered" })).toMatchObject({ primary_key: ["id"] });
   expect(await described({ table: "orders" })).toMatchObject({
     primary_key: ["line", "id"],
     foreign_keys: [{ name: "orders_customer_fkey" }],

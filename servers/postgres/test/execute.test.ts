@@ -119,9 +119,7 @@ describe("pg_execute", () => {
 
   it("asks before a sequence is set back, and refuses setval, which no transaction undoes", async () => {
     await at.sql("CREATE SEQUENCE tickets; SELECT nextval('tickets')");
-    const refused = await at.call("pg_execute", {
-      statements: ["SELECT setval('tickets', 100)"],
-    });
+    const refused = await at.call("pg_execute", { statements: ["SELECT setval('tickets', 100)"] });
     expect(refused).toMatchObject({
       isError: true,
       text: expect.stringContaining("ALTER SEQUENCE"),

@@ -117,10 +117,7 @@ async function answers(): Promise<Record<string, string>> {
     ref: { type: "ref/resource", uri: "schema://{table}" },
     argument: { name: "table", value: "c" },
   });
-  return {
-    ...said,
-    resources: JSON.stringify([resources.map(({ uri }) => uri), completion]),
-  };
+  return { ...said, resources: JSON.stringify([resources.map(({ uri }) => uri), completion]) };
 }
 
 /** Those without anything in the way; one test also reads what was sent for them. */

@@ -154,9 +154,7 @@ describe("undo", () => {
       const child = await talkToProcess(["--url", world.url, "--allow-write", "--undo-dir", state]);
       const calls = Array.from({ length: 40 }, (_, at) =>
         child
-          .call("pg_execute", {
-            statements: [`UPDATE t SET x = x + 1 WHERE id % 10 = ${at % 10}`],
-          })
+          .call("pg_execute", { statements: [`UPDATE t SET x = x + 1 WHERE id % 10 = ${at % 10}`] })
           .catch(() => undefined),
       );
       await calls[kill * 4];

@@ -34,9 +34,7 @@ describe("limits", () => {
     ]),
   )("stop a query that uses too much memory: %s", async (sql) => {
     const here = await enter({ memory: 250 });
-    await expect(ask(here, sql)).rejects.toMatchObject({
-      kind: "too_large",
-    });
+    await expect(ask(here, sql)).rejects.toMatchObject({ kind: "too_large" });
     expect(await rowsOf(here, "SELECT 1")).toEqual([[1]]);
   });
 

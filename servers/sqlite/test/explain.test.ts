@@ -41,9 +41,7 @@ it("names an index that SQLite would use, and refuses changing statements", asyn
   });
   await expect(explain(here, "DELETE FROM users")).rejects.toThrow(/"DELETE" is not allowed/);
   const hidden = "WITH x AS (SELECT 1) DELETE FROM users";
-  await expect(explain(here, hidden)).rejects.toMatchObject({
-    kind: "denied",
-  });
+  await expect(explain(here, hidden)).rejects.toMatchObject({ kind: "denied" });
 });
 
 it("plans a statement without values for its parameters", async () => {

@@ -24,9 +24,7 @@ it("leaves no file if the statement fails, writes or is cancelled", async () => 
   );
   await expect(
     exportRows(databases, input("a.csv", "DELETE FROM users"), call),
-  ).rejects.toMatchObject({
-    kind: "denied",
-  });
+  ).rejects.toMatchObject({ kind: "denied" });
   const endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t";
   const cancelling = {
     ...call,

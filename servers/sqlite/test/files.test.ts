@@ -67,9 +67,7 @@ describe("paths", () => {
       await expect(
         change(one, "INSERT INTO users VALUES (7, 'x', 'y')"),
         companion,
-      ).rejects.toMatchObject({
-        kind: "denied",
-      });
+      ).rejects.toMatchObject({ kind: "denied" });
       await expect(ask(one, "SELECT 1"), companion).rejects.toMatchObject({ kind: "denied" });
       expect(await readFile(victim, "utf8")).toBe("precious");
     }

@@ -59,9 +59,7 @@ it("adds nothing if one row is refused, and names its line", async () => {
   expect(rowsOf(file)).toEqual([]);
   await expect(importCsv(databases, { ...input, table: "user" }, call)).rejects.toThrow(/users/);
   await expect(importCsv(databases, { ...input, path: "/etc/passwd" }, call)).rejects.toMatchObject(
-    {
-      kind: "denied",
-    },
+    { kind: "denied" },
   );
 });
 

@@ -161,9 +161,7 @@ describe("values", () => {
     );
     await expect(
       ask(here, `SELECT ${"(".repeat(20_000)}1${")".repeat(20_000)}`),
-    ).rejects.toMatchObject({
-      kind: "invalid",
-    });
+    ).rejects.toMatchObject({ kind: "invalid" });
     await expect(ask(here, `SELECT 1${"+1".repeat(20_000)}`)).rejects.toThrow(
       /Expression tree is too large/,
     );

@@ -248,9 +248,7 @@ describe("channel binding", () => {
     expect(await encrypted(server, "sslmode=require")).toBe(true);
     await expect(
       encrypted(server, "sslmode=require&channel_binding=require"),
-    ).rejects.toMatchObject({
-      kind: "unavailable",
-    });
+    ).rejects.toMatchObject({ kind: "unavailable" });
     close();
     expect(await encrypted(secured, "sslmode=require&channel_binding=require")).toBe(true);
   });
