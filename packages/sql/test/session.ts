@@ -21,6 +21,8 @@ export interface Talk {
   ): Promise<{ text: string; isError: boolean }>;
   /** Calls a tool that must answer with data. */
   data(name: string, args?: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Calls a tool that must fail; the text of the error. */
+  refused(name: string, args?: Record<string, unknown>): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -59,6 +61,11 @@ function talking(connected: Connected): Talk {
       const { text, isError } = await call(name, args);
       if (isError) throw new Error(`${name}: ${text}`);
       return JSON.parse(text);
+    },
+    async refused(name, args) {
+      const { text, isError } = await call(name, args);
+      if (!isError) throw new Error(`${name} ${JSON.stringify(args)} was not refused: ${text}`);
+      return text;
     },
     close: () => connected.close(),
   };

@@ -115,9 +115,9 @@ describe("when the embedded database ends on its own", () => {
       const pid = await postmaster(join(folder, "data", "data"));
       process.kill(pid, "SIGKILL");
       await expect.poll(() => server.connected.stderr()).toContain("ended by SIGKILL");
-      const { text, isError } = await server.call("query", { sql: "SELECT id FROM notes" });
-      expect(isError).toBe(true);
-      expect(text).toContain(`stopped; everything committed is kept in ${join(folder, "data")}`);
+      expect(await server.refused("query", { sql: "SELECT id FROM notes" })).toContain(
+        `stopped; everything committed is kept in ${join(folder, "data")}`,
+      );
       expect((await sql(server, "SELECT id FROM notes")).rows).toEqual([[7]]);
       await server.close();
     },
@@ -215,9 +215,7 @@ describe("the directory", () => {
     const first = await talk(kept());
     await sql(first, "SELECT 1");
     const second = await talk(kept());
-    const { text, isError } = await second.call("query", { sql: "SELECT 1" });
-    expect(isError).toBe(true);
-    expect(text).toMatch(
+    expect(await second.refused("query", { sql: "SELECT 1" })).toMatch(
       /The embedded database in .*data is in use by another process\.\nOne server at a time/,
     );
     expect((await first.call("query", { sql: "SELECT 1" })).isError).toBe(false);
@@ -230,8 +228,7 @@ describe("the directory", () => {
     const directory = join(folder, "data");
     const refused = async () => {
       const server = await talk(kept());
-      const { text, isError } = await server.call("query", { sql: "SELECT 1" });
-      expect(isError).toBe(true);
+      const text = await server.refused("query", { sql: "SELECT 1" });
       await server.close();
       return text;
     };
