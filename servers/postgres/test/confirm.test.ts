@@ -96,14 +96,3 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
     await trusted.close();
   });
 });
-
-it("asks about changes in a table that the role may change but not read", async () => {
-  await world.admin(
-    `CREATE TABLE secret (id int); INSERT INTO secret SELECT generate_series(1, 9);
-     REVOKE ALL ON secret FROM ${world.role}; GRANT DELETE ON secret TO ${world.role}`,
-  );
-  const server = await talk(["--url", world.url, "--allow-write"]);
-  const { text } = await server.call("pg_execute", { statements: ["DELETE FROM secret"] });
-  expect(text).toContain("DELETE of 9 rows of secret (secret: this role can't read it)");
-  await server.close();
-});

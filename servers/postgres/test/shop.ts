@@ -26,8 +26,12 @@ async function open() {
     put: (name: string, text: string) => writeFile(path(name), text),
     /** Runs SQL without the server, as the role. */
     sql: (text: string) => naive(url, text),
-    /** The questions to the user. */
-    questions,
+    /** The questions to the user during a call. */
+    async asked(name: string, args: Record<string, unknown>) {
+      questions.length = 0;
+      await client.data(name, args);
+      return [...questions];
+    },
   };
 }
 

@@ -66,10 +66,12 @@ describe("what can't be recorded", () => {
       `${ROWS}; SELECT lo_create(4242); CREATE FUNCTION drop_object() RETURNS int LANGUAGE sql AS 'SELECT lo_unlink(4242)'`,
       {
         admin: `CREATE TABLE hidden (id int); INSERT INTO hidden VALUES (1), (2); GRANT ALL ON hidden TO ROLE_NAME; ALTER TABLE hidden ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON hidden USING (id = 1);
+        CREATE TABLE secret AS SELECT generate_series(1, 9); REVOKE ALL ON secret FROM ROLE_NAME; GRANT DELETE ON secret TO ROLE_NAME;
         CREATE TABLE log (what text); REVOKE ALL ON log FROM ROLE_NAME; GRANT INSERT ON log TO ROLE_NAME`,
       },
     );
     for (const [statements, loss] of [
+      [["DELETE FROM secret"], /of 9 rows of secret \(secret: this role can't read it\)/],
       [["DELETE FROM hidden"], /of 1 row of hidden \(hidden: row security may hide rows/],
       [
         ["ALTER TABLE t ADD COLUMN y int", "UPDATE t SET y = id"],

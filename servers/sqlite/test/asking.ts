@@ -8,6 +8,7 @@ import {
   undoChange,
 } from "@refmcp/sql";
 import type { queryOutput } from "@refmcp/sql/tools";
+import Sqlite from "better-sqlite3";
 import { expect } from "vitest";
 import type * as z from "zod";
 import type { Lab } from "./lab.ts";
@@ -96,3 +97,31 @@ export async function described(here: Pick<Lab, "databases">, table: string) {
 /** The names of tables and views. */
 export const namesIn = async ({ databases }: Pick<Lab, "databases">) =>
   (await relationsOf(await databases.at(), undefined, { signal: never() })).map(({ name }) => name);
+
+/** The rows of all tables that have some, with their exact bytes. */
+export function rowsIn({ file }: Pick<Lab, "file">): unknown {
+  const database = new Sqlite(file, { readonly: true });
+  try {
+    const columnsOf = database
+      .prepare<[string], string>("SELECT name FROM pragma_table_xinfo(?)")
+      .pluck();
+    return database
+      .prepare<[], { name: string; wr: number }>(
+        "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
+      )
+      .all()
+      .map(({ name, wr }) => {
+        const columns = columnsOf
+          .all(name)
+          .map(
+            (column) => `typeof("${column}"), quote(CAST("${column}" AS BLOB)), quote("${column}")`,
+          );
+        const key = wr === 0 ? ["rowid"] : [];
+        const sql = `SELECT ${[...key, ...columns].join(", ")} FROM "${name}" ORDER BY 1, 2, 3`;
+        return [name, database.prepare(sql).raw().safeIntegers().all().map(String)] as const;
+      })
+      .filter(([, rows]) => rows.length > 0);
+  } finally {
+    database.close();
+  }
+}

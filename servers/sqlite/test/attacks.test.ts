@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
-import { ask, described, ENDLESS, rowsOf } from "./asking.ts";
+import { ask, ENDLESS, rowsOf } from "./asking.ts";
 import { enter } from "./lab.ts";
 
 describe("limits", () => {
@@ -77,17 +77,5 @@ describe("limits", () => {
     const next = await ask(here, sql, { maxRows: 3, cursor: first.next_cursor });
     expect(next.rows?.map(([n]) => n)).toEqual([4, 5, 6]);
     expect(next.next_cursor).toBeDefined();
-  });
-});
-
-describe("names", () => {
-  it("with quotes, semicolons and line breaks stay names; similar names are suggested", async () => {
-    const here = await enter({ sql: `CREATE TABLE "a""b; DROP TABLE users\n--" (x);` });
-    const describe = (name: string) => described(here, name);
-    const odd = await describe('a"b; DROP TABLE users\n--');
-    expect(odd.columns).toMatchObject([{ name: "x" }]);
-    await expect(describe("user")).rejects.toThrow("Did you mean users?");
-    await expect(ask(here, "SELECT * FROM user")).rejects.toThrow("Did you mean users?");
-    await expect(ask(here, "SELECT nam FROM users")).rejects.toThrow("Did you mean name?");
   });
 });

@@ -1,4 +1,5 @@
-import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
@@ -74,4 +75,13 @@ export async function enter(options: Parameters<typeof lab>[0] = {}): Promise<La
   const here = await lab(options);
   onTestFinished(() => here.dispose());
   return here;
+}
+
+/** The processes that run SQLite for a server, by default this one: their last argument is its pid. */
+export async function runnersOf(server = process.pid): Promise<string[]> {
+  // Other systems have no list of processes to read.
+  const pids = existsSync("/proc/self/cmdline") ? await readdir("/proc") : [];
+  const lines = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""));
+  const ends = (await Promise.all(lines)).map((line) => line.endsWith(`\0${server}\0`));
+  return pids.filter((_, at) => ends[at]);
 }

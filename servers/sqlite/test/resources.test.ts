@@ -4,11 +4,13 @@ import { isLong } from "../../../vitest.long.ts";
 import { enter } from "./lab.ts";
 import { talk } from "./session.ts";
 
+const ODD = 'a/b"; DROP TABLE users\n--';
+
 it.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])(
   "a table and a row by its key are resources, with any characters in their names, %s era",
   async (era) => {
     const { file } = await enter({
-      sql: `CREATE TABLE "a/b ""c" ("k,1" TEXT PRIMARY KEY, v); INSERT INTO "a/b ""c" VALUES ('x,"/%', 'here'), ('y', 1);
+      sql: `CREATE TABLE "a/b""; DROP TABLE users\n--" ("k,1" TEXT PRIMARY KEY, v); INSERT INTO "a/b""; DROP TABLE users\n--" VALUES ('x,"/%', 'here'), ('y', 1);
         CREATE TABLE pairs (a, b, PRIMARY KEY (a, b)); CREATE TABLE plain (x);`,
     });
     const { connected, close } = await talk(["--db-path", file], { era });
@@ -18,7 +20,7 @@ it.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])(
       return JSON.parse(part !== undefined && "text" in part ? part.text : "");
     };
     expect(await read("rows", "users", "1")).toMatchObject({ rows: [[1, "Ada", "London"]] });
-    expect(await read("rows", 'a/b "c', 'x,"/%')).toMatchObject({ rows: [['x,"/%', "here"]] });
+    expect(await read("rows", ODD, 'x,"/%')).toMatchObject({ rows: [['x,"/%', "here"]] });
     expect(await read("schema", "Orders")).toMatchObject({ table: "orders" });
     for (const [table, key, why] of [
       ["users", "8", /has no row "8"/],
@@ -36,7 +38,7 @@ it.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])(
           context: { arguments: { table } },
         })
       ).completion.values;
-    expect(await complete('a/b "c', "y")).toEqual(["y"]);
+    expect(await complete(ODD, "y")).toEqual(["y"]);
     expect(await complete("pairs", "1")).toEqual([]);
     await close();
   },

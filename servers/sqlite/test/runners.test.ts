@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ToolError } from "@refmcp/boundary/answer";
@@ -8,22 +7,8 @@ import { describe, expect, it } from "vitest";
 import { itLong, someOf } from "../../../vitest.long.ts";
 import { Pool } from "../src/database/driver/pool.ts";
 import { ask, change, ENDLESS, namesIn, rowsOf } from "./asking.ts";
-import { enter } from "./lab.ts";
+import { enter, runnersOf } from "./lab.ts";
 import { talkToProcess } from "./session.ts";
-
-/** The runners that a process has started, by default this one. */
-async function runnersOf(parent = process.pid): Promise<string[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => {
-    try {
-      const isTheirs =
-        / [^Z] (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] === String(parent);
-      return isTheirs && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("runner");
-    } catch {
-      return false;
-    }
-  });
-}
 
 const runnersAlive = async () => (await runnersOf()).length;
 

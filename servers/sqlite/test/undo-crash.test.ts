@@ -1,11 +1,10 @@
-import { existsSync } from "node:fs";
-import { readdir, readFile, rename } from "node:fs/promises";
+import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
 import { change, changesIn, undo } from "./asking.ts";
-import { enter, type Lab } from "./lab.ts";
+import { enter, type Lab, runnersOf } from "./lab.ts";
 import { talkToProcess } from "./session.ts";
 
 /** How often a server is killed. */
@@ -19,17 +18,6 @@ const counted = ({ file }: Lab) => {
   database.close();
   return n;
 };
-
-/** Whether a process still runs SQLite for this server: its last argument is the server's pid. */
-async function hasRunner(server: number): Promise<boolean> {
-  // Other systems have no list of processes to read: a runner is given the time of one opening.
-  if (!existsSync("/proc/self/cmdline")) return false;
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
-  );
-  return lines.some((line) => line.endsWith(`\0${server}\0`));
-}
 
 /** Undoes all changes, newest first; returns how many were undone, and how many turned out never to have been committed. */
 async function undoAll({ databases, ...here }: Lab) {
@@ -75,7 +63,7 @@ describe("a server that is killed", () => {
       await Promise.all([kill, calls]);
       await server.close();
       // The runner outlives its server, and may commit what it was sent.
-      await expect.poll(() => hasRunner(pid)).toBe(false);
+      await expect.poll(() => runnersOf(pid)).toEqual([]);
     }
     const n = counted(here);
     expect(n).toBeGreaterThanOrEqual(ROUNDS);

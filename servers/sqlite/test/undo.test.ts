@@ -3,42 +3,19 @@ import { join } from "node:path";
 import { smallDisk } from "@refmcp/sql/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
-import { asked, change, rowsOf, undo } from "./asking.ts";
+import { asked, change, rowsIn, rowsOf, undo } from "./asking.ts";
 import { enter, type Lab } from "./lab.ts";
 
 /** Everything in a database: definitions, and the rows of each table with their exact bytes. */
-function contents({ file }: Lab, without: readonly string[] = []): unknown {
-  const database = new Sqlite(file, { readonly: true });
-  try {
-    const tables = database
-      .prepare<[], { name: string; wr: number }>(
-        "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
-      )
-      .all()
-      .filter(({ name }) => !without.includes(name));
-    const rows = tables.map(({ name, wr }) => {
-      const columns = database
-        .prepare<[string], string>("SELECT name FROM pragma_table_xinfo(?)")
-        .pluck()
-        .all(name)
-        .map(
-          (column) => `typeof("${column}"), quote(CAST("${column}" AS BLOB)), quote("${column}")`,
-        );
-      const key = wr === 0 ? ["rowid"] : [];
-      return database
-        .prepare(`SELECT ${[...key, ...columns].join(", ")} FROM "${name}" ORDER BY 1, 2, 3`)
-        .raw()
-        .all();
-    });
-    const schema = database
-      .prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")
-      .raw();
-    // SQLite quotes a name when it renames something.
-    const definitions = schema.all().map((one) => JSON.stringify(one).replaceAll('\\"', ""));
-    return { tables, rows, definitions };
-  } finally {
-    database.close();
-  }
+function contents(here: Lab): unknown {
+  const database = new Sqlite(here.file, { readonly: true });
+  const definitions = database
+    .prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")
+    .raw()
+    .all();
+  database.close();
+  // SQLite quotes a name when it renames something.
+  return [rowsIn(here), definitions.map((row) => JSON.stringify(row).replaceAll('\\"', ""))];
 }
 
 const never = async (loss: string) => {

@@ -28,16 +28,12 @@ let folder: string;
 let temporary: string;
 beforeEach(async () => {
   // Short, for a socket below it.
-  folder = await mkdtemp(
-    join(process.platform === "win32" ? tmpdir() : "/tmp", "refmcp-embedded-"),
-  );
+  const parent = process.platform === "win32" ? tmpdir() : "/tmp";
+  folder = await mkdtemp(join(parent, "refmcp-embedded-"));
   temporary = join(folder, "tmp");
   await mkdir(temporary);
-  for (const [path, mode] of [
-    [folder, 0o755],
-    [temporary, 0o777],
-  ] as const)
-    await chmod(path, mode);
+  await chmod(folder, 0o755);
+  await chmod(temporary, 0o777);
   process.env.TMPDIR = temporary;
 });
 afterEach(async () => {
@@ -129,10 +125,8 @@ describe("when the embedded database ends on its own", () => {
       const given = option === "--embedded" ? args("--embedded") : kept();
       const server = await talkToProcess(given, { env: { TMPDIR: temporary } });
       await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
-      const data =
-        option === "--embedded"
-          ? join(await clusterFolder(), "data")
-          : join(folder, "data", "data");
+      const parent = option === "--embedded" ? await clusterFolder() : join(folder, "data");
+      const data = join(parent, "data");
       const pid = await postmaster(data);
       expect(isRunning(pid)).toBe(true);
       process.kill(server.connected.pid ?? 0, "SIGKILL");
@@ -150,11 +144,8 @@ describe("when the embedded database ends on its own", () => {
   it("nothing is left when the server is killed while the database is made", async () => {
     const server = await talkToProcess(kept(), { env: { TMPDIR: temporary } });
     server.call("query", { sql: "SELECT 1" }).catch(() => undefined);
-    const made = async () =>
-      (await readdir(join(folder, "data")).catch(() => [])).some((name) =>
-        name.startsWith(".new-"),
-      );
-    await expect.poll(made, { interval: 5 }).toBe(true);
+    const made = async () => String(await readdir(join(folder, "data")).catch(() => []));
+    await expect.poll(made, { interval: 5 }).toContain(".new-");
     process.kill(server.connected.pid ?? 0, "SIGKILL");
     await expect
       .poll(async () => [await left(), await readdir(join(folder, "data"))])
@@ -287,15 +278,10 @@ describe("the binaries", () => {
         : [];
       for (const { target } of links) await rm(join(cache, target), { force: true });
       const cluster = await startCluster({ directory: undefined, maxConnections: 2, native });
-      const client = new pg.Client({
-        host: cluster.host,
-        port: cluster.port,
-        user: cluster.user,
-        database: cluster.database,
-        password: cluster.password,
-      });
+      const { host, port, user, database, password } = cluster;
+      const client = new pg.Client({ host, port, user, database, password });
       await client.connect();
-      expect((await client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+      expect((await client.query("SELECT 1 AS n")).rows).toEqual([{ n: 1 }]);
       await client.end();
       await cluster.stop();
       expect(await readdir(temporary)).toEqual([]);

@@ -11,6 +11,26 @@ const evil = (url: string) => `
   CREATE FUNCTION evil(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT public.evil() + $1';
   CREATE FUNCTION evil(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN public.evil() + $1; END';`;
 
+/** Code in every part of a body: what it declares, and what it runs. */
+const PARTS = [
+  ["x int := evil();", ""],
+  ["x dom_type := evil()::text;", ""],
+  ["", "a[evil()] := 1;"],
+  ["", "IF evil() > 0 THEN NULL; END IF;"],
+  ["", "CASE evil() WHEN 1 THEN NULL; ELSE NULL; END CASE;"],
+  ["", "BEGIN PERFORM 1/0; EXCEPTION WHEN OTHERS THEN PERFORM evil(); END;"],
+  ["", "RAISE NOTICE '%', evil();"],
+  ["", "FOR i IN 1..evil() LOOP NULL; END LOOP;"],
+  ["", "OPEN c FOR SELECT evil(); FETCH c INTO i;"],
+  ["", "EXECUTE 'SELECT evil()';"],
+  ["", "EXECUTE ('SELECT evil()');"],
+  ["", "EXECUTE(format('SELECT %I()', 'evil'));"],
+  ["", "EXECUTE 'SELECT e' || 'vil()';"],
+  ["", "FOR i IN EXECUTE format('SELECT %I()', 'evil') LOOP NULL; END LOOP;"],
+  ["", 'PERFORM U&"e\\0076il"();'],
+  ["", "PERFORM/**/evil/**/();"],
+] as const;
+
 /** Ways to reach it, each as what it needs and the statements that use it. */
 const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: string[]]>> = {
   call: [
@@ -32,40 +52,11 @@ const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: stri
     "SELECT first()",
   ],
   "code in every part of PL/pgSQL": [
-    ["x int := evil()", "x dom_type := evil()::text"]
-      .map(
-        (part, at) =>
-          `CREATE FUNCTION declared${at}() RETURNS int LANGUAGE plpgsql AS 'DECLARE ${part}; BEGIN RETURN 1; END'`,
-      )
-      .concat(
-        [
-          "a[evil()] := 1;",
-          "IF evil() > 0 THEN NULL; END IF;",
-          "CASE evil() WHEN 1 THEN NULL; ELSE NULL; END CASE;",
-          "BEGIN PERFORM 1/0; EXCEPTION WHEN OTHERS THEN PERFORM evil(); END;",
-          "RAISE NOTICE '%', evil();",
-          "FOR i IN 1..evil() LOOP NULL; END LOOP;",
-          "OPEN c FOR SELECT evil(); FETCH c INTO i;",
-          "EXECUTE 'SELECT evil()';",
-          "EXECUTE ('SELECT evil()');",
-          "EXECUTE(format('SELECT %I()', 'evil'));",
-          "EXECUTE 'SELECT e' || 'vil()';",
-          "FOR i IN EXECUTE format('SELECT %I()', 'evil') LOOP NULL; END LOOP;",
-          'PERFORM U&"e\\0076il"();',
-          "PERFORM/**/evil/**/();",
-        ].map(
-          (part, at) =>
-            `CREATE FUNCTION part${at}() RETURNS int LANGUAGE plpgsql AS $f$ DECLARE a int[]; i int; c refcursor; BEGIN ${part} RETURN 1; END $f$`,
-        ),
-      )
-      .concat("")
-      .reverse()
-      .concat("CREATE DOMAIN dom_type AS text")
-      .reverse()
-      .join(";"),
-    ...["declared0", "declared1", ...Array.from({ length: 14 }, (_, at) => `part${at}`)].map(
-      (name) => `SELECT ${name}()`,
-    ),
+    `CREATE DOMAIN dom_type AS text; ${PARTS.map(
+      ([declared, part], at) =>
+        `CREATE FUNCTION part${at}() RETURNS int LANGUAGE plpgsql AS $f$ DECLARE a int[]; i int; c refcursor; ${declared} BEGIN ${part} RETURN 1; END $f$`,
+    ).join(";")}`,
+    ...PARTS.map((_, at) => `SELECT part${at}()`),
   ],
   "a default of an argument": [
     "CREATE FUNCTION defaulted(int DEFAULT evil()) RETURNS int LANGUAGE sql AS 'SELECT 1'",
