@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { importCsv } from "@refmcp/sql";
-import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
 import { rowsOf, undo } from "./asking.ts";
 import { enter, type Lab } from "./lab.ts";
@@ -11,7 +10,7 @@ const added = (here: Pick<Lab, "databases">) =>
   rowsOf(here, "SELECT id, name, city FROM users WHERE id > 3 ORDER BY id");
 
 it("adds all rows, empty fields as NULL, columns in any order and case", async () => {
-  const { databases, folder, file, call } = await enter();
+  const { databases, folder, call } = await enter();
   await writeFile(
     join(folder, "more.csv"),
     '\ufeffCITY,name,id\nTurin,"Lu\nigi",4\n"",Anna,5\n,Otto,6\n',
@@ -35,7 +34,7 @@ it("adds all rows, empty fields as NULL, columns in any order and case", async (
 });
 
 it("adds nothing if one row is refused, and names its line", async () => {
-  const { databases, folder, file, call } = await enter();
+  const { databases, folder, call } = await enter();
   const failing: readonly [string, string | RegExp][] = [
     ["id,name\n4,Luigi\n1,Taken\n", /^Line 3: UNIQUE constraint failed/],
     ["id,name\n4,Luigi\n5\n", /line 3/],
@@ -54,12 +53,9 @@ it("adds nothing if one row is refused, and names its line", async () => {
 });
 
 it("replaces nothing, even if the table's constraint would", async () => {
-  const { databases, folder, file, call } = await enter();
-  const writer = new Sqlite(file);
-  writer.exec(
-    "CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')",
-  );
-  writer.close();
+  const { databases, folder, call } = await enter({
+    sql: "CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')",
+  });
   await writeFile(join(folder, "more.csv"), "a,b\nx,new\n");
   const replacing = importCsv(databases, { ...input, table: "k" }, call);
   await expect(replacing).rejects.toMatchObject({ kind: "conflict" });
@@ -68,7 +64,7 @@ it("replaces nothing, even if the table's constraint would", async () => {
 
 it("is undone with what triggers of the table did, and asks without a record", async () => {
   const purge = "CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END";
-  const { databases, folder, file, call } = await enter({ sql: purge });
+  const { databases, folder, call } = await enter({ sql: purge });
   await writeFile(join(folder, "more.csv"), "name\nLuigi\nAnna\n");
   const before = await added({ databases });
   const change_id = (await importCsv(databases, input, call)).change_id;
@@ -89,7 +85,7 @@ it("is undone with what triggers of the table did, and asks without a record", a
 });
 
 it("leaves nothing of a cancelled import, and the database stays usable", async () => {
-  const { databases, folder, file, call } = await enter();
+  const { databases, folder, call } = await enter();
   const lines = Array.from({ length: 30_000 }, (_, index) => `${index + 10},name ${index}`);
   await writeFile(join(folder, "more.csv"), `id,name\n${lines.join("\n")}\n`);
   let reports = 0;

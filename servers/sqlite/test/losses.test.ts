@@ -145,9 +145,8 @@ describe.each([
   it("is a conflict if it changed while the user was asked", async () => {
     const here = await enter({ allowDdl: true, undo });
     const inserting = async () => void (await change(here, "INSERT INTO orders VALUES (9, 1, 1)"));
-    await expect(change(here, "DROP TABLE orders", { confirm: inserting })).rejects.toMatchObject({
-      kind: "conflict",
-    });
+    const changed = change(here, "DROP TABLE orders", { confirm: inserting });
+    await expect(changed).rejects.toMatchObject({ kind: "conflict" });
     expect(await rowsOf(here, "SELECT count(*) FROM orders")).toEqual([[4]]);
   });
 });
@@ -168,10 +167,8 @@ describe("a transaction", () => {
       ["INSERT INTO orders VALUES (10, 99, 1)", /FOREIGN KEY/],
       ["ALTER TABLE t ADD COLUMN x", /duplicate column/],
     ] as const) {
-      await expect(
-        change(here, ["INSERT INTO t VALUES (2)", "CREATE TABLE made (x)", sql]),
-        sql,
-      ).rejects.toThrow(why);
+      const failing = change(here, ["INSERT INTO t VALUES (2)", "CREATE TABLE made (x)", sql]);
+      await expect(failing, sql).rejects.toThrow(why);
       expect(await rowsOf(here, "SELECT group_concat(x) FROM t"), sql).toEqual([["1"]]);
       expect(await rowsOf(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).toEqual([]);
     }

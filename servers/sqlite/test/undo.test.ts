@@ -104,12 +104,6 @@ const CHANGES: readonly (string | readonly string[])[] = [
   ],
 ];
 
-const message = (id: string | undefined, rest: string) =>
-  expect.objectContaining({
-    kind: "conflict",
-    message: expect.stringContaining(`Change ${id} was not undone${rest}`),
-  });
-
 describe("many changes", () => {
   it("are undone one after the other, newest first", async () => {
     const here = await enter({ allowDdl: true, sql: SCHEMA });
@@ -155,9 +149,10 @@ describe("an undo", () => {
       "UPDATE people SET born = 1 WHERE id = 3; DELETE FROM people WHERE id = 4; INSERT INTO people (id) VALUES (1000)",
     );
     const before = contents(here);
-    await expect(undo(here, change_id)).rejects.toEqual(
-      message(change_id, ": 2 of its rows are not as it left them: people 3, people 4."),
-    );
+    await expect(undo(here, change_id)).rejects.toMatchObject({
+      kind: "conflict",
+      message: `Change ${change_id} was not undone: 2 of its rows are not as it left them: people 3, people 4.`,
+    });
     expect(contents(here)).toEqual(before);
     other.exec(
       "UPDATE people SET born = 0 WHERE id = 3; INSERT INTO people (id, name, born) VALUES (4, 'p4', 0)",
