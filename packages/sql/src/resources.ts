@@ -90,8 +90,8 @@ export const rowResource = resource({
       const { from, key } = table;
       const sql = `SELECT key FROM (SELECT CAST(${key} AS text) AS key FROM ${from} ORDER BY ${key} LIMIT ${KEYS}) k
         WHERE substr(key, 1, length(CAST($1 AS text))) = $1 LIMIT 100`;
-      const asked = { sql, params: [value], budget: 20_000, signal: never() };
-      const { rows }: { rows: [string][] } = JSON.parse(await readPage(databases, asked));
+      const question = { sql, params: [value], budget: 20_000, signal: never() };
+      const { rows }: { rows: [string][] } = JSON.parse(await readPage(databases, question));
       return rows.map(([text]) => text);
     },
   },
