@@ -65,8 +65,8 @@ describe("paths", () => {
     for (const companion of ["-journal", "-wal", "-shm"]) {
       const one = await enter({ allowDdl: true });
       await symlink(victim, one.file + companion);
-      for (const call of [change(one, "DELETE FROM users"), ask(one, "SELECT 1")])
-        await expect(call, companion).rejects.toMatchObject({ kind: "denied" });
+      for (const call of [() => change(one, "DELETE FROM users"), () => ask(one, "SELECT 1")])
+        await expect(call(), companion).rejects.toMatchObject({ kind: "denied" });
       expect(await readFile(victim, "utf8")).toBe("precious");
     }
   });
