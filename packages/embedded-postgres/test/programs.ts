@@ -13,8 +13,7 @@ const SUFFIX = process.platform === "win32" ? ".exe" : "";
 export function findBinaries(): string {
   for (const folder of candidates()) if (isComplete(folder)) return folder;
   throw new Error(
-    "No PostgreSQL server found. Install one (Debian: apt-get install postgresql; macOS: brew install postgresql), " +
-      "or set TEST_DATABASE_URL to a server where databases can be created, for example postgres://user:password@127.0.0.1/postgres.",
+    "No PostgreSQL found. Install one: apt install postgresql, brew install postgresql.",
   );
 }
 

@@ -13,43 +13,38 @@ import { findBinaries } from "./programs.ts";
 
 /** A PostgreSQL server that tests may change freely. */
 export interface TestPostgres {
-  /** `postgres://…` of an empty database; the user is a superuser, unless TEST_DATABASE_URL names another. */
+  /** `postgres://…` of an empty database; the user is a superuser. */
   readonly url: string;
-  /** Creates another empty database on the same server and returns its URL; it is dropped with the server. */
+  /** Creates another empty database on the same server and returns its URL. */
   createDatabase(): Promise<string>;
-  /**
-   * Stops the server, which ends every connection, and starts it again at the same address with its data.
-   *
-   * @throws Error if the server is that of `TEST_DATABASE_URL`; `settings: {}` starts a private one.
-   */
+  /** Stops the server, which ends every connection, and starts it again at the same address with its data. */
   restart(): Promise<void>;
-  /** Stops the server and removes all of it. A second call does nothing. */
+  /** Stops the server and removes all of it. */
   stop(): Promise<void>;
 }
 
-export interface StartOptions {
-  /** The folder with `initdb` and `postgres`; default: see `findBinaries`. */
-  readonly binaries?: string;
-  /**
-   * Settings of the server, for example `shared_preload_libraries`; a separate server is started for them.
-   */
+interface StartOptions {
+  /** Settings of the server, for example `shared_preload_libraries`. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
  * Starts a real PostgreSQL on a free loopback port, with a private data directory, never as root. It ends with
- * `stop()`, and also when this process dies. With `TEST_DATABASE_URL` that server is used instead: databases with
- * random names are created there and dropped by `stop()`.
+ * `stop()`, and also when this process dies.
  *
- * @throws Error if no server is available, which fails a suite that needs one.
+ * @throws Error if the system has none, which fails a suite that needs one.
  */
-export async function startPostgres(options: StartOptions = {}): Promise<TestPostgres> {
-  const given = process.env.TEST_DATABASE_URL;
-  const isOwn = options.binaries !== undefined || options.settings !== undefined;
-  if (given !== undefined && given !== "" && !isOwn) return databasesOn(given);
-  const bin = options.binaries ?? findBinaries();
-  const { url, restart, stop } = await startServer(bin, options.settings ?? {});
-  return { ...(await databasesOn(url, stop)), restart };
+export async function startPostgres({ settings = {} }: StartOptions = {}): Promise<TestPostgres> {
+  const { url, ...server } = await startServer(findBinaries(), settings);
+  const createDatabase = async () => {
+    const name = `refmcp_test_${randomBytes(6).toString("hex")}`;
+    const client = new Client({ connectionString: url });
+    await client.connect();
+    await client.query(`CREATE DATABASE ${name}`);
+    await client.end();
+    return Object.assign(new URL(url), { pathname: `/${name}` }).href;
+  };
+  return { ...server, url: await createDatabase(), createDatabase };
 }
 
 /** A data directory that initdb made, and the password of its superuser. */
@@ -58,30 +53,15 @@ interface Cluster {
   readonly password: string;
 }
 
-/** By the folder of the binaries: initdb takes twenty times as long as a copy of its result. */
-const templates = new Map<string, Promise<Cluster>>();
-
-/** The template of this process, which ends with it. */
-function templateOf(bin: string): Promise<Cluster> {
-  const known = templates.get(bin);
-  if (known !== undefined) return known;
-  const made = (async () => {
-    const user = await userFor(undefined);
-    const folder = await privateFolder(user);
-    const supervisor = new Supervisor([folder], user);
-    try {
-      await supervisor.started;
-      return await initialize(bin, folder, supervisor);
-    } catch (error) {
-      templates.delete(bin);
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-      supervisor.end();
-      throw error;
-    }
-  })();
-  templates.set(bin, made);
-  return made;
-}
+/** initdb takes twenty times as long as a copy of its result, which ends with this process. */
+let template: Promise<Cluster> | undefined;
+const templateOf = async (bin: string) => {
+  const user = await userFor(undefined);
+  const folder = await privateFolder(user);
+  const supervisor = new Supervisor([folder], user);
+  await supervisor.started;
+  return await initialize(bin, folder, supervisor);
+};
 
 /** Runs initdb in a private folder. */
 async function initialize(bin: string, folder: string, supervisor: Supervisor): Promise<Cluster> {
@@ -100,11 +80,12 @@ async function initialize(bin: string, folder: string, supervisor: Supervisor): 
 /** A data directory in a private folder. */
 async function clusterIn(folder: string, bin: string, supervisor: Supervisor): Promise<Cluster> {
   if (isWindows) return await initialize(bin, folder, supervisor);
-  const template = await templateOf(bin);
+  template ??= templateOf(bin);
+  const original = await template;
   const data = join(folder, "data");
   const user = await userFor(undefined);
-  await promisify(execFile)("cp", ["-R", template.data, data], { cwd: folder, ...user });
-  return { ...template, data };
+  await promisify(execFile)("cp", ["-R", original.data, data], { cwd: folder, ...user });
+  return { ...original, data };
 }
 
 /** A server with its own data, whose superuser has a password. */
@@ -175,45 +156,4 @@ async function startServer(bin: string, given: Readonly<Record<string, string>>)
       await start();
     },
   };
-}
-
-/** Databases with random names on the server of `url`. @param end ends the server with all of them, if it is ours */
-async function databasesOn(url: string, end?: () => Promise<void>): Promise<TestPostgres> {
-  const created: string[] = [];
-  let stopped = false;
-  const createDatabase = async () => {
-    const name = `refmcp_test_${randomBytes(6).toString("hex")}`;
-    await query(url, `CREATE DATABASE ${name}`);
-    created.push(name);
-    const own = new URL(url);
-    own.pathname = `/${name}`;
-    return own.href;
-  };
-  return {
-    url: await createDatabase(),
-    createDatabase,
-    async restart() {
-      throw new Error(
-        "The server of TEST_DATABASE_URL can't be restarted; pass settings: {} to start a private one.",
-      );
-    },
-    async stop() {
-      if (stopped) return;
-      stopped = true;
-      if (end !== undefined) await end();
-      else
-        for (const name of created)
-          await query(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-    },
-  };
-}
-
-async function query(url: string, statement: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }

@@ -7,7 +7,7 @@ import { readPage } from "./answer/results.ts";
 import type { Databases } from "./databases.ts";
 
 /** For lists and completions, which no call can cancel: only the time limit ends them. */
-const { signal: never } = new AbortController();
+const never = () => new AbortController().signal;
 /** Clients read up to 64 pages. */
 const LISTED = 500;
 /** Keys among which a completion looks: the first ones. */
@@ -16,7 +16,7 @@ const KEYS = 10_000;
 const resource = resourceFor<Databases>();
 
 const tablesOf = async (databases: Databases) =>
-  await relationsOf(await databases.at(), undefined, { signal: never });
+  await relationsOf(await databases.at(), undefined, { signal: never() });
 
 const table = async (value: string, databases: Databases) => {
   const begins = (text: string) => text.toLowerCase().startsWith(value.toLowerCase());
@@ -85,13 +85,13 @@ export const rowResource = resource({
   complete: {
     table,
     async key(value, databases, { table: name }) {
-      const table = await keyed(databases, name ?? "", never).catch(() => undefined);
+      const table = await keyed(databases, name ?? "", never()).catch(() => undefined);
       if (table === undefined) return [];
       const { from, key } = table;
       const sql = `SELECT key FROM (SELECT CAST(${key} AS text) AS key FROM ${from} ORDER BY ${key} LIMIT ${KEYS}) k
         WHERE substr(key, 1, length(CAST($1 AS text))) = $1 LIMIT 100`;
-      const asked = { sql, params: [value], budget: 20_000, signal: never };
-      const { rows }: { rows: [string][] } = JSON.parse(await readPage(databases, asked));
+      const question = { sql, params: [value], budget: 20_000, signal: never() };
+      const { rows }: { rows: [string][] } = JSON.parse(await readPage(databases, question));
       return rows.map(([text]) => text);
     },
   },

@@ -1,4 +1,11 @@
-/** Random schemas and changing statements, for a property that every dialect must keep: what passes unasked can be undone. */
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import type { ConnectOptions } from "@refmcp/testing";
+import { expect, it } from "vitest";
+import { itLong } from "../../../vitest.long.ts";
+import type { Talk } from "./session.ts";
+
+// Random schemas and changing statements, for a property that every dialect must keep: what passes unasked can be undone.
 
 export interface Dialect {
   /** Literals of each type of a column. */
@@ -9,7 +16,7 @@ export interface Dialect {
   readonly kinds: Readonly<Record<string, (world: RandomWorld) => Made | undefined>>;
 }
 
-export interface Table {
+interface Table {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
   /** The columns of its key: none if it has none. */
@@ -19,7 +26,7 @@ export interface Table {
   readonly followers: string[];
 }
 
-export interface Made {
+interface Made {
   /** The table that it changes: its triggers, keys and cascades are part of the kind. */
   readonly table?: Table;
   readonly statements: readonly string[];
@@ -38,7 +45,7 @@ function numbers(seed: number): () => number {
 
 const KEYS = [["k"], ["k"], ["k", "n"], []] as const;
 
-export class RandomWorld {
+class RandomWorld {
   readonly tables: Table[] = [];
   /** Statements that create the tables with rows. */
   readonly setup: string[] = [
@@ -193,10 +200,7 @@ const ROWS: Readonly<Record<string, Maker>> = {
   "UPDATE of a key": (world) => {
     const table = world.keyed();
     if (table === undefined) return undefined;
-    return {
-      table,
-      statements: [`UPDATE ${table.name} SET k = k + 1000 WHERE ${world.where()}`],
-    };
+    return { table, statements: [`UPDATE ${table.name} SET k = k + 1000 WHERE ${world.where()}`] };
   },
 };
 
@@ -222,7 +226,7 @@ const SCHEMA: Readonly<Record<string, Maker>> = {
 };
 
 /** What to run, under the name of its kind. */
-export interface RandomChange {
+interface RandomChange {
   readonly kind: string;
   /** What about the table matters. */
   readonly condition: string;
@@ -262,10 +266,10 @@ function conditionOf(kind: string, table: Table | undefined): string {
   return "";
 }
 
-export type Outcome = "undone" | "passed" | "asked" | "refused";
+type Outcome = "undone" | "passed" | "asked" | "refused";
 
 /** By kind and condition. */
-export type Outcomes = Map<string, Map<string, Set<Outcome>>>;
+type Outcomes = Map<string, Map<string, Set<Outcome>>>;
 
 const CHANGES = 60;
 
@@ -277,7 +281,7 @@ const COLUMNS: readonly (readonly [Outcome, string])[] = [
 ];
 
 /** A database under test. */
-export interface Subject {
+interface Subject {
   /** All rows of all tables. */
   content(): Promise<unknown>;
   /** Runs a change, with a user who agrees or declines. */
@@ -287,6 +291,54 @@ export interface Subject {
   ): Promise<{ readonly asked: boolean; readonly error?: string; readonly changeId?: string }>;
   /** @returns the id of this change */
   undo(changeId: string): Promise<string>;
+}
+
+/** A database behind a server. @param connect starts it @param tools its tools to change and to undo */
+export async function subjectOf(
+  connect: (elicit: NonNullable<ConnectOptions["elicit"]>) => Promise<Talk>,
+  [execute, undo]: readonly [string, string],
+  content: Subject["content"],
+): Promise<Subject> {
+  let [asked, agrees] = [false, false];
+  const server = await connect(() => {
+    asked = true;
+    return agrees ? { action: "accept", content: { confirm: true } } : { action: "decline" };
+  });
+  return {
+    content,
+    async run(statements, isAgreeing) {
+      [asked, agrees] = [false, isAgreeing];
+      const { text, isError } = await server.call(execute, { statements });
+      if (isError) return { asked, error: text };
+      const changeId: unknown = JSON.parse(text).change_id;
+      return { asked, ...(typeof changeId === "string" ? { changeId } : {}) };
+    },
+    undo: async (change_id) => String((await server.data(undo, { change_id })).change_id),
+  };
+}
+
+/** The tests of a dialect. @param enter makes a database with these statements @param seeds of the long test */
+export function testChanges(
+  dialect: Dialect,
+  readme: URL,
+  enter: (setup: readonly string[]) => Promise<Subject>,
+  seeds: number,
+): void {
+  it("what passes can be undone, whatever the schema; the README says what asks", async () => {
+    const file = fileURLToPath(readme);
+    const outcomes = await outcomesOf(dialect, [1, 2, 3], enter);
+    const table = withOutcomes(await readFile(file, "utf8"), dialect, outcomes);
+    await expect(table).toMatchFileSnapshot(file);
+  }, 300_000);
+
+  itLong(
+    "the same with many schemas",
+    async () => {
+      const more = Array.from({ length: seeds }, (_, at) => 4 + at);
+      expect((await outcomesOf(dialect, more, enter)).size).toBeGreaterThan(10);
+    },
+    900_000,
+  );
 }
 
 /** The promise that was broken. */
@@ -327,7 +379,7 @@ async function outcomeOf(subject: Subject, change: RandomChange): Promise<Outcom
 }
 
 /** Runs random changes in random schemas. @returns by kind and condition, what became of them */
-export async function outcomesOf(
+async function outcomesOf(
   dialect: Dialect,
   seeds: readonly number[],
   enter: (setup: readonly string[]) => Promise<Subject>,
@@ -349,7 +401,7 @@ export async function outcomesOf(
 }
 
 /** A README with its table of what becomes of each kind of statement: between the comments `tested:changes`. */
-export function withOutcomes(readme: string, dialect: Dialect, outcomes: Outcomes): string {
+function withOutcomes(readme: string, dialect: Dialect, outcomes: Outcomes): string {
   const kindsOf = new Map<string, string[]>();
   for (const kind of Object.keys(kindsIn(dialect))) {
     const conditions = [...(outcomes.get(kind) ?? [])].sort();

@@ -11,18 +11,14 @@ beforeEach(async () => {
     CREATE TABLE pets (id int PRIMARY KEY, owner int REFERENCES people ON DELETE CASCADE); INSERT INTO pets SELECT n, n FROM generate_series(1, 20) n;
     CREATE VIEW names AS SELECT name FROM people;
     CREATE FUNCTION purge() RETURNS int LANGUAGE plpgsql AS $$ BEGIN DELETE FROM pets; RETURN 1; END $$;`);
-  await world.admin(
-    `ALTER TABLE people OWNER TO ${world.role}; ALTER TABLE pets OWNER TO ${world.role}; ALTER VIEW names OWNER TO ${world.role}`,
-  );
+  for (const table of ["people", "pets", "names"])
+    await world.admin(`ALTER TABLE ${table} OWNER TO ${world.role}`);
 });
 afterEach(() => world.dispose());
 
-const rows = async () =>
-  (
-    await world.admin(
-      "SELECT (SELECT count(*) FROM people)::int AS people, (SELECT count(*) FROM pets)::int AS pets",
-    )
-  )[0];
+const counts =
+  "SELECT (SELECT count(*) FROM people)::int AS people, (SELECT count(*) FROM pets)::int AS pets";
+const rows = async () => (await world.admin(counts))[0];
 const FULL = { people: 2500, pets: 20 };
 
 /** Statements that lose data, and the loss that the user must see. */
@@ -52,8 +48,7 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
   it("is refused if the client can't ask, naming the loss and the option; nothing is changed", async () => {
     const server = await talk(["--url", world.url, "--allow-write", "--no-undo"], { era });
     for (const [sql, loss] of LOSSES) {
-      const { text, isError } = await server.call("pg_execute", { statements: [sql] });
-      expect(isError, sql).toBe(true);
+      const text = await server.refused("pg_execute", { statements: [sql] });
       expect(text).toMatch(
         /This needs the user's confirmation.*This cannot be undone: .*--confirm never/s,
       );
@@ -85,41 +80,19 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("destruction, %s 
 
   it("does not ask for what can be undone, a dry run, or with --confirm never", async () => {
     const server = await talk(["--url", world.url, "--allow-write"], { era });
-    for (const [sql] of LOSSES.filter(([sql]) => /^(DELETE FROM pets|UPDATE|INSERT)/.test(sql)))
-      expect(
-        await server.data(
-          "pg_undo_change",
-          await server
-            .data("pg_execute", { statements: [sql] })
-            .then(({ change_id }) => ({ change_id })),
-        ),
-        sql,
-      ).toMatchObject({ committed: true });
-    expect(
-      await server.data("pg_execute", { statements: ["DROP TABLE people CASCADE"], dry_run: true }),
-    ).toMatchObject({
+    const { change_id } = await server.data("pg_execute", { statements: ["DELETE FROM pets"] });
+    expect(await server.data("pg_undo_change", { change_id })).toMatchObject({ committed: true });
+    const dropping = { statements: ["DROP TABLE people CASCADE"], dry_run: true };
+    expect(await server.data("pg_execute", dropping)).toMatchObject({
       committed: false,
       loss: expect.stringContaining("2,500 rows"),
     });
     expect(await rows()).toEqual(FULL);
     await server.close();
-    const trusted = await talk(["--url", world.url, "--allow-write", "--confirm", "never"], {
-      era,
-    });
-    expect(await trusted.data("pg_execute", { statements: ["TRUNCATE pets"] })).toMatchObject({
-      committed: true,
-    });
+    const args = ["--url", world.url, "--allow-write", "--confirm", "never"];
+    const trusted = await talk(args, { era });
+    await trusted.data("pg_execute", { statements: ["TRUNCATE pets"] });
+    expect(await rows()).toEqual({ people: 2500, pets: 0 });
     await trusted.close();
   });
-});
-
-it("asks about changes in a table that the role may change but not read", async () => {
-  await world.admin(
-    `CREATE TABLE secret (id int); INSERT INTO secret SELECT generate_series(1, 9);
-     REVOKE ALL ON secret FROM ${world.role}; GRANT DELETE ON secret TO ${world.role}`,
-  );
-  const server = await talk(["--url", world.url, "--allow-write"]);
-  const { text } = await server.call("pg_execute", { statements: ["DELETE FROM secret"] });
-  expect(text).toContain("DELETE of 9 rows of secret (secret: this role can't read it)");
-  await server.close();
 });

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Lab, lab } from "./lab.ts";
-import { type Talk, talk } from "./session.ts";
+import { expect, it } from "vitest";
+import { labFor, talkFor } from "./session.ts";
 
-let world: Lab;
-let server: Talk;
-beforeAll(async () => {
-  world = await lab(`
+const world = labFor(`
     CREATE TABLE customers (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE, shout text GENERATED ALWAYS AS (upper(name)) STORED);
     COMMENT ON COLUMN customers.name IS 'as on the invoice';
     CREATE TABLE orders (id int, line int, customer int NOT NULL REFERENCES customers, total numeric(8,2) DEFAULT 0 CHECK (total >= 0), PRIMARY KEY (line, id));
@@ -16,22 +12,17 @@ beforeAll(async () => {
     CREATE TABLE "We""ird; DROP TABLE x --\n" (a int);
     CREATE SCHEMA other; CREATE TABLE other.customers (x int); CREATE TABLE other.only_there (x int);
     CREATE TABLE days (d date) PARTITION BY LIST (d); CREATE TABLE days_1 PARTITION OF days FOR VALUES IN ('2026-01-01');
-    DO $$ BEGIN EXECUTE 'CREATE TABLE wide (' || (SELECT string_agg('a_rather_long_column_name_' || n || ' numeric(12, 4) DEFAULT 42', ',') FROM generate_series(1, 1200) n) || ')'; END $$`);
-  // On a busy machine 1,200 columns take longer than the usual limit.
-  const patient = ["--query-timeout-ms", "300000", "--timeout-ms", "300000"];
-  server = await talk(["--url", world.url, ...patient]);
-});
-afterAll(async () => {
-  await server?.close();
-  await world?.dispose();
-});
+    DO $$ BEGIN EXECUTE 'CREATE TABLE wide (' || (SELECT string_agg('a_rather_long_column_name_' || n || ' numeric(12, 4) DEFAULT 42', ',') FROM generate_series(1, 1200) n) || ')'; END $$;
+    CREATE SCHEMA odd; CREATE TABLE odd."a ""b" (x int, y int, PRIMARY KEY (x, y));
+    CREATE TABLE odd.refers (p int, q int, note text DEFAULT 'none', FOREIGN KEY (p, q) REFERENCES odd."a ""b" (x, y));
+    COMMENT ON COLUMN odd.refers.note IS 'what was said'; CREATE INDEX ON odd.refers (note)`);
+// On a busy machine 1,200 columns take longer than the usual limit.
+const patient = ["--query-timeout-ms", "300000", "--timeout-ms", "300000"];
+const server = talkFor(() => ["--url", world.url, ...patient]);
 
 /** One table, in full. */
-async function described(given: { table: string; schema?: string }) {
-  const { tables } = await server.data("pg_describe_tables", given);
-  if (!Array.isArray(tables)) throw new Error("no tables");
-  return tables[0];
-}
+const described = async (given: { table: string; schema?: string }) =>
+  Object(await server.data("pg_describe_tables", given)).tables[0];
 
 it("describes columns, keys in both directions, indexes, policies", async () => {
   expect(await described({ table: "customers" })).toMatchObject({
@@ -48,9 +39,7 @@ it("describes columns, keys in both directions, indexes, policies", async () => 
     ],
     constraints: [{ definition: "UNIQUE (name)" }],
   });
-  expect(await described({ table: "covered" })).toMatchObject({
-    primary_key: ["id"],
-  });
+  expect(await described({ table: "covered" })).toMatchObject({ primary_key: ["id"] });
   expect(await described({ table: "orders" })).toMatchObject({
     primary_key: ["line", "id"],
     foreign_keys: [{ name: "orders_customer_fkey" }],
@@ -89,4 +78,34 @@ it("bounds a very wide table", async () => {
   const { text } = await server.call("pg_describe_tables", { table: "wide" });
   expect(text.length).toBeLessThanOrEqual(20_000);
   expect(JSON.parse(text).tables[0].omitted.columns).toBeGreaterThan(800);
+});
+
+it("describes several tables, a line for each column, with the keys that it refers to", async () => {
+  const describe = (given: object) =>
+    server.data("pg_describe_tables", { schema: "odd", ...given });
+  expect(await describe({})).toEqual({
+    tables: [
+      {
+        table: 'odd."a ""b"',
+        type: "table",
+        columns: ["x integer primary key", "y integer primary key"],
+      },
+      {
+        table: "odd.refers",
+        type: "table",
+        columns: ['p integer → odd."a ""b".x', 'q integer → odd."a ""b".y', "note text"],
+      },
+    ],
+  });
+  expect(await describe({ match: "REFER", detail: "full" })).toMatchObject({
+    tables: [
+      {
+        columns: [{}, {}, { name: "note", default: "'none'::text", comment: "what was said" }],
+        indexes: [{ definition: "CREATE INDEX refers_note_idx ON odd.refers USING btree (note)" }],
+      },
+    ],
+  });
+  expect(await describe({ column: "NOT" })).toEqual({
+    tables: [{ table: "odd.refers", type: "table", columns: ["note text"] }],
+  });
 });

@@ -1,27 +1,15 @@
 import { startPostgres } from "@refmcp/embedded-postgres/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { databaseOn, type Lab, lab, naive } from "./lab.ts";
-import { type Talk, talk } from "./session.ts";
+import { describe, expect, it } from "vitest";
+import { naive } from "./lab.ts";
+import { labFor, talk, talkFor } from "./session.ts";
 
-let world: Lab;
-let server: Talk;
-beforeAll(async () => {
-  world = await lab("CREATE TABLE numbers AS SELECT n FROM generate_series(1, 100000) n");
-  // A slow machine needs minutes for half a gigabyte.
-  const patient = ["--query-timeout-ms", "300000", "--timeout-ms", "300000"];
-  server = await talk(["--url", world.url, "--max-connections", "3", "--allow-write", ...patient]);
-});
-afterAll(async () => {
-  await server?.close();
-  await world?.dispose();
-});
+const world = labFor();
+const server = talkFor(() => ["--url", world.url, "--max-connections", "3"]);
 
-const running = async (what: string) =>
-  (
-    await world.admin(
-      `SELECT pid FROM pg_stat_activity WHERE usename = '${world.role}' AND state = 'active' AND query LIKE '%${what}%'`,
-    )
-  ).length;
+const running = () =>
+  world.admin(
+    `SELECT FROM pg_stat_activity WHERE usename = '${world.role}' AND state = 'active' AND query LIKE '%pg_sleep(700)%'`,
+  );
 
 describe("statements without end", () => {
   it.each([
@@ -37,7 +25,6 @@ describe("statements without end", () => {
     const { text, isError } = await slow;
     expect(isError).toBe(true);
     expect(text).toMatch(/Stopped after 1\.5 s.*--query-timeout-ms/s);
-    await expect.poll(() => running("pg_sleep(60")).toBe(0);
   });
 
   it("a cancelled call stops on the server without hitting another statement", async () => {
@@ -46,7 +33,7 @@ describe("statements without end", () => {
       const slow = server
         .call("query", { sql: `SELECT pg_sleep(700), ${round}` }, controller.signal)
         .catch(() => undefined);
-      if (round % 2 === 0) await expect.poll(() => running("pg_sleep(700)")).toBe(1);
+      if (round % 2 === 0) await expect.poll(running).toHaveLength(1);
       controller.abort();
       // Immediately, on any free connection.
       const next = await Promise.all(
@@ -54,35 +41,13 @@ describe("statements without end", () => {
       );
       expect(next.map(({ isError, text }) => (isError ? text : "fine"))).toEqual(["fine", "fine"]);
       await slow;
-      await expect.poll(() => running("pg_sleep(700)")).toBe(0);
+      await expect.poll(running).toEqual([]);
     }
   });
 });
 
-describe("large answers", () => {
-  it("a row of half a gigabyte is refused before it fills the memory, and the next call works", async () => {
-    const { text, isError } = await server.call("query", { sql: "SELECT repeat('x', 400000000)" });
-    expect(isError).toBe(true);
-    expect(text).toMatch(/One row is 381 MiB.*left\(column/s);
-    expect((await server.call("query", { sql: "SELECT 1" })).isError).toBe(false);
-  });
-});
-
 describe("connections", () => {
-  it("are waited for while all are busy, then reported", async () => {
-    const database = databaseOn(world.url, { maxConnections: 1 });
-    const signal = new AbortController().signal;
-    const order: number[] = [];
-    await Promise.all(
-      [1, 2, 3].map((n) =>
-        database.work({ signal }, async (session) => {
-          await session.run(`SELECT ${n}`);
-          order.push(n);
-        }),
-      ),
-    );
-    expect(order).toEqual([1, 2, 3]);
-    await database.close();
+  it("are waited for while all are busy", async () => {
     const many = await Promise.all(
       Array.from({ length: 32 }, () => server.call("query", { sql: "SELECT pg_sleep(0.02)" })),
     );

@@ -9,12 +9,8 @@ it("shows plans, measures without changing, and names what is slow", async () =>
      INSERT INTO parts SELECT n, n % 1000 FROM generate_series(1, 50000) n; ANALYZE`,
   );
   const server = await talk(["--url", world.url]);
-  const plan = await server.data("pg_explain", {
-    sql: "SELECT * FROM big WHERE kind = $1",
-    params: [7],
-    analyze: true,
-  });
-  expect(plan).toMatchObject({
+  const byKind = { sql: "SELECT * FROM big WHERE kind = $1", params: [7], analyze: true };
+  expect(await server.data("pg_explain", byKind)).toMatchObject({
     plan: [expect.stringMatching(/Seq Scan on big .*actual 50 rows/)],
     execution_ms: expect.any(Number),
     warnings: [
@@ -25,12 +21,9 @@ it("shows plans, measures without changing, and names what is slow", async () =>
   expect(few.warnings).toEqual([
     expect.stringMatching(/All 50000 rows of big are read to find 2 by \(id = ANY/),
   ]);
-  const generic = await server.data("pg_explain", {
-    sql: "SELECT * FROM big WHERE kind = $1 AND id > $2 LIMIT $3",
-  });
-  expect(generic.plan).toEqual(
-    expect.arrayContaining([expect.stringMatching(/Seq Scan on big.*kind = \$1/)]),
-  );
+  const limited = { sql: "SELECT * FROM big WHERE kind = $1 AND id > $2 LIMIT $3" };
+  const generic = await server.call("pg_explain", limited);
+  expect(generic.text).toMatch(/Seq Scan on big.*kind = \$1/);
   const estimate = await server.data("pg_explain", { sql: "SELECT 1; -- last comment" });
   for (const sql of ["SELECT idd FROM big", "SELECT idd FROM big WHERE id = $1"]) {
     const { text } = await server.call("pg_explain", { sql });
@@ -45,9 +38,7 @@ it("shows plans, measures without changing, and names what is slow", async () =>
     [{ sql: "SELECT nextval('s')", analyze: true }, /nextval/],
     [{ sql: "SELECT kin FROM big" }, /»kin FROM big.*reference the column "big.kind"/s],
   ] as const) {
-    const { text, isError } = await server.call("pg_explain", args);
-    expect(isError, text).toBe(true);
-    expect(text).toMatch(message);
+    expect(await server.refused("pg_explain", args)).toMatch(message);
   }
   expect(
     await world.admin("SELECT count(*)::int AS n, (SELECT last_value FROM s)::int AS s FROM big"),
@@ -70,12 +61,10 @@ it("names the indexes that PostgreSQL would use, where hypopg is installed", asy
   const world = await lab(HYPOPG);
   const server = await talk(["--url", world.url]);
   const sql = "SELECT FROM big, keyed WHERE kind = $1 AND big.id > $2 AND keyed.id = $1";
-  for (const params of [undefined, [3, 4]])
-    expect(await server.data("pg_explain", { sql, params })).toMatchObject({
+  for (const given of [{}, { params: [3, 4] }, { params: [3, 4], analyze: true }])
+    expect(await server.data("pg_explain", { sql, ...given })).toMatchObject({
       missing_indexes: ["CREATE INDEX ON big (kind)"],
     });
-  const analyzed = await server.data("pg_explain", { sql, params: [3, 4], analyze: true });
-  expect(analyzed).toMatchObject({ missing_indexes: ["CREATE INDEX ON big (kind)"] });
   await server.close();
   await world.dispose();
 });

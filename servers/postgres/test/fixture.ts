@@ -22,18 +22,17 @@ const SETUP = `
   ANALYZE;
 `;
 
+const CHANGE = "UPDATE customers SET city = $1 WHERE name = $2 RETURNING id, city";
+
 /** A small shop in a separate database, used through an ordinary role, and a folder for files. */
 export async function world(): Promise<World> {
   const { url, adminUrl, role, password, admin, dispose } = await lab(SETUP);
   // The role owns the tables, so that it can drop them if allowed.
-  await admin(
-    `ALTER TABLE customers OWNER TO ${role}; ALTER TABLE orders OWNER TO ${role}; ALTER TABLE numbers OWNER TO ${role}; ALTER VIEW big_orders OWNER TO ${role}`,
-  );
+  for (const table of ["customers", "orders", "numbers", "big_orders"])
+    await admin(`ALTER TABLE ${table} OWNER TO ${role}`);
   const folder = await mkdtemp(join(tmpdir(), "refmcp-postgres-world-"));
-  await writeFile(
-    join(folder, "new-customers.csv"),
-    'name,city\nBarbara,Boston\n"Lovelace, Ada",\n',
-  );
+  const csv = 'name,city\nBarbara,Boston\n"Lovelace, Ada",\n';
+  await writeFile(join(folder, "new-customers.csv"), csv);
   const host = new URL(url).host;
   const state = await mkdtemp(join(tmpdir(), "refmcp-postgres-state-"));
   const args = ["--url", url, "--root", folder, "--undo-dir", state];
@@ -46,14 +45,7 @@ export async function world(): Promise<World> {
     args,
     calls: {
       pg_describe_tables: { table: "orders" },
-      pg_execute: {
-        statements: [
-          {
-            sql: "UPDATE customers SET city = $1 WHERE name = $2 RETURNING id, city",
-            params: ["Paris", "Edsger"],
-          },
-        ],
-      },
+      pg_execute: { statements: [{ sql: CHANGE, params: ["Paris", "Edsger"] }] },
       pg_explain: { sql: "SELECT * FROM customers WHERE id = $1", params: [1] },
       pg_export: { sql: "SELECT id, name FROM customers ORDER BY id", path: "customers.csv" },
       pg_health: { checks: ["sequences", "locks", "settings"] },

@@ -12,19 +12,6 @@ export const postgres = () => {
   return shared;
 };
 
-/** A separate database on that server. */
-export interface Lab {
-  /** As a superuser. */
-  readonly adminUrl: string;
-  /** As an ordinary role that may read and write the tables of `public`. */
-  readonly url: string;
-  readonly role: string;
-  readonly password: string;
-  /** Runs SQL as the superuser, over the simple protocol as a naive server would. */
-  admin(sql: string): Promise<Record<string, unknown>[]>;
-  dispose(): Promise<void>;
-}
-
 /** Runs SQL over the simple protocol; the rows of the last statement. */
 export async function naive(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url });
@@ -39,8 +26,8 @@ export async function naive(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-/** A new database, filled by `setup`, with an ordinary role. */
-export async function lab(setup = ""): Promise<Lab> {
+/** A new database, filled by `setup`, with an ordinary role that may read and write the tables of `public`. */
+export async function lab(setup = "") {
   const server = await postgres();
   const adminUrl = await server.createDatabase();
   const role = `reader_${randomBytes(5).toString("hex")}`;
@@ -60,7 +47,8 @@ export async function lab(setup = ""): Promise<Lab> {
     url: url.href,
     role,
     password,
-    admin: (sql) => naive(adminUrl, sql),
+    /** Runs SQL as the superuser, over the simple protocol as a naive server would. */
+    admin: (sql: string) => naive(adminUrl, sql),
     async dispose() {
       const base = new URL(adminUrl);
       const name = base.pathname.slice(1);
@@ -70,6 +58,8 @@ export async function lab(setup = ""): Promise<Lab> {
     },
   };
 }
+
+export type Lab = Awaited<ReturnType<typeof lab>>;
 
 /** The domain's sessions with a database on a URL. */
 export function databaseOn(url: string, limits: Partial<WorkLimits> = {}): Sessions {

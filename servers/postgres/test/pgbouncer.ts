@@ -11,24 +11,15 @@ import { aptInstall } from "../../../scripts/lib/apt.mjs";
 
 /** The program, installed by apt if it is missing and apt may be used; `missing` is the reason if there is none. */
 export async function findPgbouncer(): Promise<{ program: string } | { missing: string }> {
-  const folders = [
-    ...(process.env.PATH ?? "").split(delimiter),
-    "/usr/sbin",
-    "/usr/local/sbin",
-    "/opt/homebrew/bin",
-  ];
+  const folders = (process.env.PATH ?? "").split(delimiter);
   const find = () =>
-    folders.map((folder) => join(folder, "pgbouncer")).find((path) => existsSync(path));
-  const found = find();
-  if (found !== undefined) return { program: found };
-  const reason = await aptInstall(["pgbouncer"], {
-    say: (line) => process.stderr.write(`${line}\n`),
-  });
+    [...folders, "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin"]
+      .map((folder) => join(folder, "pgbouncer"))
+      .find((path) => existsSync(path));
+  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const reason = find() === undefined && (await aptInstall(["pgbouncer"], { say }));
   const program = find();
-  if (program !== undefined) return { program };
-  return {
-    missing: `PgBouncer was not found and could not be installed (${reason ?? "the package has no such program"}). Install it: apt install pgbouncer, or brew install pgbouncer.`,
-  };
+  return program === undefined ? { missing: `There is no PgBouncer: ${reason}` } : { program };
 }
 
 export interface Bouncer {
@@ -90,13 +81,10 @@ function idsOf(name: string): { uid: number; gid: number } {
 async function reachable(port: number): Promise<void> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const socket = connect(port, "127.0.0.1");
-    const isThere = await Promise.race([
-      once(socket, "connect").then(
-        () => true,
-        () => false,
-      ),
-      wait(500, false),
-    ]);
+    const isThere = await once(socket, "connect").then(
+      () => true,
+      () => false,
+    );
     socket.destroy();
     if (isThere) return;
     await wait(100);

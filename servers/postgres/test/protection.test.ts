@@ -16,11 +16,8 @@ beforeEach(async () => {
     CREATE FUNCTION opening() RETURNS int LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'GRANT ALL ON p TO PUBLIC'; RETURN 1; END $$;
     CREATE FUNCTION staging() RETURNS int LANGUAGE plpgsql AS $$ BEGIN
       CREATE TEMP TABLE stage (id serial PRIMARY KEY, word text DEFAULT 'x' CHECK (word <> '')) ON COMMIT DROP; INSERT INTO stage (word) VALUES ('a'); RETURN 1; END $$`);
-  await world.admin(
-    ["t", "u", "p", "mk", "later"]
-      .map((table) => `ALTER TABLE ${table} OWNER TO ${world.role}`)
-      .join("; "),
-  );
+  for (const table of ["t", "u", "p", "mk", "later"])
+    await world.admin(`ALTER TABLE ${table} OWNER TO ${world.role}`);
 });
 afterEach(() => world.dispose());
 
@@ -29,16 +26,11 @@ const execute = (server: Talk, ...statements: string[]) =>
 
 it("finds a loss among more changed tables than an answer shows", async () => {
   const names = Array.from({ length: 120 }, (_, at) => `a${at}`);
-  await world.admin(
-    names
-      .map((name) => `CREATE TABLE ${name} (x int); ALTER TABLE ${name} OWNER TO ${world.role}`)
-      .join("; "),
-  );
+  const tables = names.map((name) => `CREATE TABLE ${name} (x int)`);
+  await world.admin(`SET ROLE ${world.role}; ${tables.join("; ")}`);
   const server = await talk(["--url", world.url, "--allow-write", "--no-undo"]);
-  const inserts = names.map((name) => `INSERT INTO ${name} VALUES (1)`);
-  expect((await execute(server, ...inserts, "INSERT INTO mk VALUES (1)")).text).toContain(
-    "DELETE of 100 rows of p",
-  );
+  const inserts = ["mk", ...names].map((name) => `INSERT INTO ${name} VALUES (1)`);
+  expect((await execute(server, ...inserts)).text).toContain("DELETE of 100 rows of p");
   await server.close();
 });
 
@@ -112,11 +104,12 @@ describe("what changes a protection", () => {
     expect(mixed.text).toMatch(/This weakens protection: .* by a function or trigger/);
     await server.close();
     const asked: string[] = [];
-    const elicit = ({ message }: { message: string }) => {
-      asked.push(message);
-      return { action: "accept" as const, content: { confirm: true } };
-    };
-    const agreeing = await talk(["--url", world.url, "--allow-write"], { elicit });
+    const agreeing = await talk(["--url", world.url, "--allow-write"], {
+      elicit({ message }) {
+        asked.push(message);
+        return { action: "accept", content: { confirm: true } };
+      },
+    });
     expect((await execute(agreeing, "GRANT ALL ON p TO PUBLIC")).isError).toBe(false);
     expect(asked).toEqual([
       expect.stringContaining("This cannot be undone: GRANT ALL ON p TO PUBLIC."),

@@ -1,40 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Lab, lab } from "./lab.ts";
-import { type Talk, talk } from "./session.ts";
+import { describe, expect, it } from "vitest";
+import { labFor, talk, talkFor } from "./session.ts";
 
-let world: Lab;
-let server: Talk;
-beforeAll(async () => {
-  world = await lab(
-    "CREATE TABLE users AS SELECT n AS id, 'user ' || n AS name FROM generate_series(1, 500) n; CREATE SCHEMA sales; CREATE TABLE sales.orders (x int); CREATE VIEW u AS SELECT 1 AS citi",
-  );
-  server = await talk(["--url", world.url, "--db", `other=${world.url}`]);
-});
-afterAll(async () => {
-  await server?.close();
-  await world?.dispose();
-});
+const world = labFor(
+  "CREATE TABLE users AS SELECT n AS id, 'user ' || n AS name FROM generate_series(1, 500) n; CREATE SCHEMA sales; CREATE TABLE sales.orders (x int); CREATE VIEW u AS SELECT 1 AS citi",
+);
+const server = talkFor(() => ["--url", world.url, "--db", `other=${world.url}`]);
 
 describe("query", () => {
   it.each([
     [
       "SELECT * FROM user_s",
-      /relation "user_s" does not exist \(SQLSTATE 42P01, position 15: "SELECT \* FROM »user_s"\)\. Did you mean users\?\npg_describe_tables/,
+      /"user_s" does not exist .*: "SELECT \* FROM »user_s"\)\. Did you mean users\?\npg_d/,
     ],
     ["SELECT * FROM ordrs", /Did you mean sales\.orders\?/],
-    [
-      "SELECT nam FROM users",
-      /column "nam" does not exist.*(Did you mean name\?|Perhaps you meant to reference the column "users.name")/s,
-    ],
+    ["SELECT nam FROM users", /"nam" does not exist.*(mean name\?|the column "users.name")/s],
     ["SELECT uper(name) FROM users", /42883.*Did you mean upper\?/],
     // The alias is also the name of a view, which is not meant.
     ["SELECT u.city FROM users u", /^(?!.*Did you mean).*column u\.city does not exist/s],
     ["SELECT 'x'::int", /invalid input syntax for type integer: "x" \(SQLSTATE 22P02, position 8/],
     ["DELETE FROM users", /DELETE is not a read-only statement.*--allow-write/s],
   ])("explains %s", async (sql, message) => {
-    const { text, isError } = await server.call("query", { sql });
-    expect(isError).toBe(true);
-    expect(text).toMatch(message);
+    expect(await server.refused("query", { sql })).toMatch(message);
   });
 
   it("queries another database by name, and lists the names after a typo", async () => {
@@ -47,10 +33,10 @@ describe("query", () => {
 
   it("without a database lists its tools and says how to configure one", async () => {
     const bare = await talk([]);
-    expect((await bare.connected.client.listTools()).tools.length).toBeGreaterThan(3);
-    expect((await bare.connected.client.listResources()).resources).toEqual([]);
-    const { text, isError } = await bare.call("query", { sql: "SELECT 1" });
-    expect(isError).toBe(true);
+    const { client } = bare.connected;
+    expect((await client.listTools()).tools.length).toBeGreaterThan(3);
+    expect((await client.listResources()).resources).toEqual([]);
+    const { text } = await bare.call("query", { sql: "SELECT 1" });
     expect(text).toMatch(/No database is configured\.\n.*DATABASE_URL=postgres.*--embedded/);
     await bare.close();
   });
@@ -71,8 +57,7 @@ describe("query", () => {
       "postgres://me:hunter2secret@127.0.0.1:99999/db",
     ]) {
       const failing = await talk(["--url", url, "--log-level", "debug"]);
-      const { text, isError } = await failing.call("query", { sql: "SELECT 1" });
-      expect(isError, text).toBe(true);
+      const text = await failing.refused("query", { sql: "SELECT 1" });
       for (const said of [text, failing.connected.stderr()]) {
         expect(said).not.toMatch(/hunter2|secret/);
         expect(said).not.toContain(world.password);

@@ -1,8 +1,6 @@
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { type Dialect, outcomesOf, type Subject, withOutcomes } from "@refmcp/sql/testing";
-import { expect, it, onTestFinished } from "vitest";
-import { itLong } from "../../../vitest.long.ts";
+import { type Dialect, subjectOf, testChanges } from "@refmcp/sql/testing";
+import type { ConnectOptions } from "@refmcp/testing";
+import { onTestFinished } from "vitest";
 import { lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
@@ -49,23 +47,21 @@ const MORE = `CREATE TABLE parted (part int, k int, v text, PRIMARY KEY (part, k
   CREATE TABLE parted_0 PARTITION OF parted FOR VALUES IN (0); CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
   INSERT INTO parted SELECT n % 2, n, 'v' FROM generate_series(1, 20) n`;
 
-/** A server for a database whose tables its role owns. */
-async function enterWith(setup: readonly string[]): Promise<Subject> {
-  const world = await lab();
-  await world.admin(`SET ROLE ${world.role}; ${[...setup, MORE].join(";\n")}`);
-  let [asked, agrees] = [false, false];
-  const server = await talk(["--url", world.url, "--allow-write"], {
-    elicit: () => {
-      asked = true;
-      return agrees ? { action: "accept", content: { confirm: true } } : { action: "decline" };
-    },
-  });
-  onTestFinished(async () => {
-    await server.close();
-    await world.dispose();
-  });
-  return {
-    async content() {
+testChanges(
+  dialect,
+  new URL("../README.md", import.meta.url),
+  async (setup) => {
+    const world = await lab();
+    onTestFinished(() => world.dispose());
+    await world.admin(`SET ROLE ${world.role}; ${[...setup, MORE].join(";\n")}`);
+    const connect = async (elicit: ConnectOptions["elicit"]) => {
+      const server = await talk(["--url", world.url, "--allow-write"], {
+        ...(elicit && { elicit }),
+      });
+      onTestFinished(() => server.close());
+      return server;
+    };
+    return await subjectOf(connect, ["pg_execute", "pg_undo_change"], async () => {
       const tables = await world.admin(
         "SELECT relname::text AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY 1",
       );
@@ -73,34 +69,7 @@ async function enterWith(setup: readonly string[]): Promise<Subject> {
         ({ name }) => `SELECT '${name}' AS name, t::text AS row FROM ${name} t`,
       );
       return await world.admin(`${rows.join(" UNION ALL ")} ORDER BY 1, 2`);
-    },
-    async run(statements, isAgreeing) {
-      [asked, agrees] = [false, isAgreeing];
-      const { text, isError } = await server.call("pg_execute", { statements });
-      if (isError) return { asked, error: text };
-      const changeId: unknown = JSON.parse(text).change_id;
-      return { asked, ...(typeof changeId === "string" ? { changeId } : {}) };
-    },
-    async undo(change_id) {
-      const { text, isError } = await server.call("pg_undo_change", { change_id });
-      if (isError) throw new Error(text);
-      return String(JSON.parse(text).change_id);
-    },
-  };
-}
-
-it("what passes can be undone, whatever the schema; the README says what asks", async () => {
-  const readme = fileURLToPath(new URL("../README.md", import.meta.url));
-  const outcomes = await outcomesOf(dialect, [1, 2, 3], enterWith);
-  const table = withOutcomes(await readFile(readme, "utf8"), dialect, outcomes);
-  await expect(table).toMatchFileSnapshot(readme);
-}, 300_000);
-
-itLong(
-  "the same with many schemas",
-  async () => {
-    const seeds = Array.from({ length: 5 }, (_, at) => 4 + at);
-    expect((await outcomesOf(dialect, seeds, enterWith)).size).toBeGreaterThan(10);
+    });
   },
-  900_000,
+  5,
 );

@@ -1,8 +1,7 @@
 import { serialize } from "pg-protocol";
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
+import { beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { namesOf, parseSql, treeOf, walk } from "../src/database/gate/syntax.ts";
-import { type Lab, lab } from "./lab.ts";
-import { talk } from "./session.ts";
+import { labFor, talk } from "./session.ts";
 
 /** Objects of every kind, so that every branch of a catalog query has rows; two extensions are only imitated. */
 const SETUP = `
@@ -60,17 +59,9 @@ const change = (...statements: string[]) =>
   ["pg_execute", { statements: statements.map((sql) => `${sql} ${USER}`), dry_run: true }] as const;
 const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[] = [
   ["pg_describe_tables", { detail: "names" }],
-  ...[
-    "customers",
-    "orders",
-    "parts",
-    "parts_1",
-    "big",
-    "people",
-    "sums",
-    "public.orders",
-    "custmers",
-  ].map((table) => ["pg_describe_tables", { table }] as const),
+  ..."customers orders parts parts_1 big people sums public.orders custmers"
+    .split(" ")
+    .map((table) => ["pg_describe_tables", { table }] as const),
   ["pg_describe_tables", { detail: "full" }],
   ["pg_describe_tables", { match: "or", column: "to", schema: "public" }],
   ["pg_health", {}],
@@ -97,30 +88,18 @@ const CALLS: readonly (readonly [tool: string, args: Record<string, unknown>])[]
   ],
 ];
 
-let world: Lab;
+const world = labFor(SETUP);
 beforeAll(async () => {
-  world = await lab(SETUP);
-  await world.admin(
-    ["customers", "orders", "big", "sums"]
-      .map((name) => `ALTER TABLE ${name} OWNER TO ${world.role};`)
-      .join(""),
-  );
+  for (const name of ["customers", "orders", "big", "sums"])
+    await world.admin(`ALTER TABLE ${name} OWNER TO ${world.role}`);
 });
-afterAll(() => world?.dispose());
 
 /** All answers of a new server, in the database as it was set up. */
 async function answers(): Promise<Record<string, string>> {
   await world.admin("DROP INDEX IF EXISTS customers_mood_idx");
   await world.admin("VACUUM FULL ANALYZE orders");
-  const session = await talk([
-    "--url",
-    world.url,
-    "--allow-write",
-    "--toolsets",
-    "data,dba",
-    "--confirm",
-    "never",
-  ]);
+  const flags = "--allow-write --toolsets data,dba --confirm never".split(" ");
+  const session = await talk(["--url", world.url, ...flags]);
   onTestFinished(() => session.close());
   const said: Record<string, string> = {};
   for (const [tool, args] of CALLS) {
@@ -138,10 +117,7 @@ async function answers(): Promise<Record<string, string>> {
     ref: { type: "ref/resource", uri: "schema://{table}" },
     argument: { name: "table", value: "c" },
   });
-  return {
-    ...said,
-    resources: JSON.stringify([resources.map(({ uri }) => uri), completion]),
-  };
+  return { ...said, resources: JSON.stringify([resources.map(({ uri }) => uri), completion]) };
 }
 
 /** Those without anything in the way; one test also reads what was sent for them. */
@@ -157,20 +133,9 @@ it("every function in our own statements is named with its schema", async () => 
   for (const [{ text }] of parse.mock.calls) sent.add(text);
   for (const [text] of simple.mock.calls) sent.add(text);
   const own = [...sent].filter((text) => !text.includes(USER) && text !== "");
-  for (const part of [
-    "pg_blocking_pids",
-    "attname::text AS bare",
-    "regprocedure",
-    "pg_stats",
-    "pg_partition_tree",
-    "pg_stat_get_xact_tuples_inserted",
-    "relispartition",
-    "rolsuper",
-  ])
-    expect(
-      own.some((text) => text.includes(part)),
-      part,
-    ).toBe(true);
+  const parts =
+    /pg_blocking_pids|attname::text AS bare|regprocedure|pg_stats|pg_partition_tree|pg_stat_get_xact_tuples_inserted|relispartition|rolsuper/g;
+  expect(new Set(own.flatMap((text) => text.match(parts) ?? [])).size).toBe(8);
   const unqualified = new Set<string>();
   for (const text of own) {
     walk(treeOf(await parseSql(text)), (key, value) => {

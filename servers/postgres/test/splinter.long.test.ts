@@ -58,16 +58,9 @@ it.for(NAMES.filter((lint) => !isHere || ours(lint).length > 0))(
     await client.connect();
     onTestFinished(() => client.end());
     const folder = join(SPLINTER, "lints");
-    const roles = ["anon", "authenticated", "custom_role", "supabase_admin"];
     const drop = () =>
-      world.admin(
-        roles
-          .map(
-            (role) =>
-              `DO $$ BEGIN IF to_regrole('${role}') IS NOT NULL THEN DROP OWNED BY ${role} CASCADE; DROP ROLE ${role}; END IF; END $$`,
-          )
-          .join(";"),
-      );
+      world.admin(`DO $$ DECLARE r text; BEGIN FOREACH r IN ARRAY '{anon,authenticated,custom_role,supabase_admin}'::text[] LOOP
+        IF to_regrole(r) IS NOT NULL THEN EXECUTE format('DROP OWNED BY %1$I CASCADE; DROP ROLE %1$I', r); END IF; END LOOP; END $$`);
     await drop();
     onTestFinished(async () => void (await drop()));
     await client.query(await readFile(join(SPLINTER, "test/fixtures.sql"), "utf8"));
@@ -106,9 +99,7 @@ it.for(NAMES.filter((lint) => !isHere || ours(lint).length > 0))(
     }
     expect(compared.length).toBeGreaterThan(0);
     const different = DIFFERENT[lint];
-    const expected = compared.map(({ theirs }, at) =>
-      at === different?.step ? different.ours : theirs,
-    );
-    expect(compared.map((one) => one.ours)).toEqual(expected);
+    for (const [at, { theirs, ours }] of compared.entries())
+      expect(ours, `step ${at}`).toEqual(at === different?.step ? different.ours : theirs);
   },
 );

@@ -2,67 +2,54 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import { type Lab, lab } from "./lab.ts";
-import { type Talk, talk } from "./session.ts";
+import { lab } from "./lab.ts";
+import { talk } from "./session.ts";
 
-/** A database whose tables the server's role owns, and a server that records changes in its own directory. */
-export interface Undoing {
-  readonly world: Lab;
-  readonly server: Talk;
-  readonly state: string;
-  readonly questions: readonly string[];
-  /** The rows of tables as text, sorted. */
-  content(...tables: readonly string[]): Promise<Record<string, unknown>>;
-  /** Runs statements as one change. @returns its id */
-  change(...statements: readonly string[]): Promise<string>;
-  undo(change_id: string): ReturnType<Talk["call"]>;
-  /** Runs statements, undoes them, undoes the undo, and that again: the tables must be as before and as after. */
-  roundTrip(tables: readonly string[], ...statements: readonly string[]): Promise<void>;
-  /** Another server with the same record. */
-  another(...args: readonly string[]): Promise<Talk>;
-}
-
-/** @param setup SQL that the role runs; `admin` is run before it by a superuser */
-export async function undoing(
-  setup: string,
-  { args = [] as readonly string[], admin = "" } = {},
-): Promise<Undoing> {
+/**
+ * A database whose tables the server's role owns, and a server that records changes in its own directory.
+ *
+ * @param setup SQL that the role runs; `admin` is run before it by a superuser
+ */
+export async function undoing(setup: string, { args = [] as readonly string[], admin = "" } = {}) {
   const state = await mkdtemp(join(tmpdir(), "refmcp-undo-"));
   const world = await lab();
   if (admin !== "") await world.admin(admin.replaceAll("ROLE_NAME", world.role));
   await world.admin(`SET ROLE ${world.role}; ${setup}`);
   const questions: string[] = [];
+  /** Another server with the same record. */
   const another = async (...more: readonly string[]) => {
-    const one = await talk(["--url", world.url, "--allow-write", "--undo-dir", state, ...more], {
+    const server = await talk(["--url", world.url, "--allow-write", "--undo-dir", state, ...more], {
       elicit: ({ message }) => {
         questions.push(message);
         return { action: "accept", content: { confirm: true } };
       },
     });
-    onTestFinished(() => one.close());
-    return one;
+    onTestFinished(() => server.close());
+    return server;
   };
   onTestFinished(async () => {
     await world.dispose();
     await rm(state, { recursive: true, force: true });
   });
   const server = await another(...args);
-  const content: Undoing["content"] = async (...tables) => {
+  /** The rows of tables as text, sorted. */
+  const content = async (...tables: readonly string[]) => {
     const texts: Record<string, unknown> = {};
     for (const table of tables) {
-      const [found] = await world.admin(
+      const [first] = await world.admin(
         `SELECT array_agg(r ORDER BY r) AS rows FROM (SELECT t.tableoid::regclass || ' ' || t::text AS r FROM ${table} t) t`,
       );
-      texts[table] = found?.rows;
+      texts[table] = first?.rows;
     }
     return texts;
   };
-  const change: Undoing["change"] = async (...statements) => {
+  /** Runs statements as one change. @returns its id */
+  const change = async (...statements: readonly string[]) => {
     const { change_id } = await server.data("pg_execute", { statements });
     expect(change_id, statements.join("; ")).toBeDefined();
     return String(change_id);
   };
-  const undo: Undoing["undo"] = (change_id) => server.call("pg_undo_change", { change_id });
+  const undo = (change_id: string) => server.call("pg_undo_change", { change_id });
   const undone = async (change_id: string, statements: readonly string[]) => {
     const { text, isError } = await undo(change_id);
     expect(isError, `${statements.join("; ")}: ${text}`).toBe(false);
@@ -77,7 +64,8 @@ export async function undoing(
     change,
     undo,
     another,
-    async roundTrip(tables, ...statements) {
+    /** Runs statements, undoes them, undoes the undo, and that again: the tables must be as before and as after. */
+    async roundTrip(tables: readonly string[], ...statements: readonly string[]) {
       const before = await content(...tables);
       let id = await change(...statements);
       const after = await content(...tables);

@@ -8,24 +8,12 @@ import {
   undoChange,
 } from "@refmcp/sql";
 import type { queryOutput } from "@refmcp/sql/tools";
-import { afterEach } from "vitest";
+import Sqlite from "better-sqlite3";
+import { expect } from "vitest";
 import type * as z from "zod";
-import { type Lab, lab } from "./lab.ts";
+import type { Lab } from "./lab.ts";
 
-/** Labs that are removed after each test. */
-export function labs(): (options?: Parameters<typeof lab>[0]) => Promise<Lab> {
-  const open: Lab[] = [];
-  afterEach(async () => {
-    for (const one of open.splice(0)) await one.dispose();
-  });
-  return async (options = {}) => {
-    const one = await lab(options);
-    open.push(one);
-    return one;
-  };
-}
-
-const { signal: never } = new AbortController();
+const never = () => new AbortController().signal;
 
 /** What read_query does, without a client. */
 export const ask = async (
@@ -34,8 +22,11 @@ export const ask = async (
   more: Partial<PageAsked> = {},
 ): Promise<z.output<typeof queryOutput>> =>
   JSON.parse(
-    await readPage(databases, { sql, params: [], budget: 80_000, signal: never, ...more }),
+    await readPage(databases, { sql, params: [], budget: 80_000, signal: never(), ...more }),
   );
+
+/** The rows of its answer. */
+export const rowsOf = async (...question: Parameters<typeof ask>) => (await ask(...question)).rows;
 
 /** What execute does, without a client. */
 export const change = (
@@ -43,7 +34,7 @@ export const change = (
   sql: string | readonly string[],
   {
     confirm = async () => {},
-    signal = never,
+    signal = never(),
     dryRun = false,
     params = [],
   }: {
@@ -59,6 +50,17 @@ export const change = (
     { budget: 20_000, signal, confirm },
   );
 
+/** What the user is asked, who declines, before a change. */
+export async function asked(here: Pick<Lab, "databases">, sql: string | readonly string[]) {
+  const questions: string[] = [];
+  const confirm = async (message: string) => {
+    questions.push(message);
+    throw new Error("no");
+  };
+  await expect(change(here, sql, { confirm }), String(sql)).rejects.toThrow("no");
+  return questions;
+}
+
 export const ENDLESS =
   "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t";
 
@@ -67,7 +69,7 @@ export const undo = (
   { databases }: Pick<Lab, "databases">,
   id: string | undefined,
   { dryRun = false } = {},
-) => undoChange(databases, { id: id ?? "", dryRun }, { signal: never });
+) => undoChange(databases, { id: id ?? "", dryRun }, { signal: never() });
 
 /** The recorded changes, newest first. */
 export const changesIn = async ({ databases }: Pick<Lab, "databases">) =>
@@ -83,7 +85,7 @@ export const tables = async (
     databases,
     await databases.at(),
     { limit: 500, ...asked },
-    { budget, signal: never },
+    { budget, signal: never() },
   );
 
 /** Everything about one table. */
@@ -94,4 +96,32 @@ export async function described(here: Pick<Lab, "databases">, table: string) {
 
 /** The names of tables and views. */
 export const namesIn = async ({ databases }: Pick<Lab, "databases">) =>
-  (await relationsOf(await databases.at(), undefined, { signal: never })).map(({ name }) => name);
+  (await relationsOf(await databases.at(), undefined, { signal: never() })).map(({ name }) => name);
+
+/** The rows of all tables that have some, with their exact bytes. */
+export function rowsIn({ file }: Pick<Lab, "file">): unknown {
+  const database = new Sqlite(file, { readonly: true });
+  try {
+    const columnsOf = database
+      .prepare<[string], string>("SELECT name FROM pragma_table_xinfo(?)")
+      .pluck();
+    return database
+      .prepare<[], { name: string; wr: number }>(
+        "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%' ORDER BY name",
+      )
+      .all()
+      .map(({ name, wr }) => {
+        const columns = columnsOf
+          .all(name)
+          .map(
+            (column) => `typeof("${column}"), quote(CAST("${column}" AS BLOB)), quote("${column}")`,
+          );
+        const key = wr === 0 ? ["rowid"] : [];
+        const sql = `SELECT ${[...key, ...columns].join(", ")} FROM "${name}" ORDER BY 1, 2, 3`;
+        return [name, database.prepare(sql).raw().safeIntegers().all().map(String)] as const;
+      })
+      .filter(([, rows]) => rows.length > 0);
+  } finally {
+    database.close();
+  }
+}

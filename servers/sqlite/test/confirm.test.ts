@@ -1,23 +1,15 @@
 import type { Era } from "@refmcp/testing";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { ask, change, labs } from "./asking.ts";
-import type { Lab } from "./lab.ts";
+import { change, rowsOf } from "./asking.ts";
+import { enter } from "./lab.ts";
 import { talk } from "./session.ts";
-
-const enter = labs();
-let here: Lab;
-let args: readonly string[];
-beforeEach(async () => {
-  here = await enter({ allowDdl: true });
-  args = ["--db-path", here.file, "--allow-write", "--allow-ddl", "--no-undo"];
-});
-const orders = async () => (await ask(here, "SELECT count(*), sum(total) FROM orders")).rows;
 
 describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era", (era) => {
   it("happens exactly as confirmed, without a lock while the user decides", async () => {
+    const here = await enter();
     const asked: string[] = [];
-    const server = await talk(args, {
+    const server = await talk(["--db-path", here.file, "--allow-write", "--no-undo"], {
       era,
       elicit: async ({ message }) => {
         asked.push(message);
@@ -30,12 +22,13 @@ describe.each<Era>(isLong ? ["legacy", "modern"] : ["modern"])("a loss, %s era",
       results: [{ command: "DELETE", row_count: 3 }],
     });
     expect(asked).toHaveLength(1);
-    expect(await orders()).toEqual([[0, null]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM orders")).toEqual([[0]]);
     await server.close();
   });
 });
 
 it("writing tools exist only with their options", async () => {
+  const here = await enter();
   const names = async (...more: string[]) => {
     const server = await talk(["--db-path", here.file, ...more]);
     const { tools } = await server.connected.client.listTools();
@@ -53,7 +46,7 @@ it("writing tools exist only with their options", async () => {
     "list_database_changes",
   ]);
   expect(await names("--allow-ddl")).toEqual([]);
-  expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+  expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
   expect(await names("--allow-write")).toEqual([
     "execute",
     "import_csv",

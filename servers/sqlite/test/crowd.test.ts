@@ -41,12 +41,8 @@ it(`lists, describes and completes ${TABLES} tables in complete pages`, async ()
         columns: ["id INTEGER primary key", `parent INT → t${TABLES - 2}.id`],
       },
     ]);
-    expect((await call("read_query", { query: `SELECT * FROM ${LAST}9` })).text).toContain(
-      `Did you mean ${LAST}`,
-    );
-    expect((await call("read_query", { query: "SELECT parnt FROM t77" })).text).toContain(
-      "Did you mean parent?",
-    );
+    const near = await call("read_query", { query: `SELECT * FROM ${LAST}9` });
+    expect(near.text).toContain(`Did you mean ${LAST}`);
     // The client reads all pages, up to 64.
     const { resources } = await connected.client.listResources();
     const uris = new Set(resources.map(({ uri }) => uri));

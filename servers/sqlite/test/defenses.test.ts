@@ -6,8 +6,8 @@ import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isReading, openReading, openWriting } from "../src/database/driver/handle.ts";
 import { passReading, passWriting } from "../src/database/gate/gate.ts";
-import { ask, labs } from "./asking.ts";
-import { type Lab, lab } from "./lab.ts";
+import { ask, rowsOf } from "./asking.ts";
+import { enter, type Lab, lab } from "./lab.ts";
 
 /**
  * What a reading call must not do, and which of its four defenses refuse it alone: `gate` checks the text, `reading` is
@@ -117,9 +117,8 @@ describe("a reading statement", () => {
     "%j is refused by all defenses together, and by each of: %s",
     async (sql, alone) => {
       const before = state();
-      await expect(ask(here, sql)).rejects.toMatchObject({
-        kind: expect.stringMatching(/denied|invalid|not_found/),
-      });
+      const kind = expect.stringMatching(/denied|invalid|not_found/);
+      await expect(ask(here, sql)).rejects.toMatchObject({ kind });
       expect(state()).toBe(before);
       const holding = ALL.filter((defense) => refuses(defense, sql));
       expect(holding).toEqual(expect.arrayContaining(alone.split(" ")));
@@ -154,13 +153,11 @@ describe("a reading statement", () => {
     ])
       expect((await ask(here, sql)).row_count, sql).toBeGreaterThan(0);
     expect((await ask(here, "EXPLAIN SELECT 1")).row_count).toBeGreaterThan(0);
-    expect((await ask(here, "\n /* a */ -- b\n SELECT 1 ; -- c\n")).rows).toEqual([[1]]);
+    expect(await rowsOf(here, "\n /* a */ -- b\n SELECT 1 ; -- c\n")).toEqual([[1]]);
   });
 });
 
 describe("a changing statement", () => {
-  const enter = labs();
-
   it("can't reach another file, end the transaction or change a setting: refused by its text", () => {
     for (const sql of [
       "ATTACH 'x' AS x",

@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { described, labs, tables } from "./asking.ts";
-
-const enter = labs();
+import { described, tables } from "./asking.ts";
+import { enter } from "./lab.ts";
 
 it("distinguishes all kinds of tables", async () => {
   const here = await enter({

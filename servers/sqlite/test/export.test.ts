@@ -2,9 +2,8 @@ import { readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { exportRows } from "@refmcp/sql";
 import { expect, it } from "vitest";
-import { labs } from "./tools.ts";
+import { enter } from "./lab.ts";
 
-const enter = labs();
 const input = (path: string, sql: string) => ({ sql, params: [], path });
 
 it("writes all rows, values exactly, and links to the file", async () => {
@@ -20,14 +19,10 @@ it("writes all rows, values exactly, and links to the file", async () => {
 
 it("leaves no file if the statement fails, writes or is cancelled", async () => {
   const { databases, folder, call } = await enter();
-  await expect(exportRows(databases, input("a.csv", "SELECT * FROM user"), call)).rejects.toThrow(
-    /Did you mean users/,
-  );
-  await expect(
-    exportRows(databases, input("a.csv", "DELETE FROM users"), call),
-  ).rejects.toMatchObject({
-    kind: "denied",
-  });
+  const failing = exportRows(databases, input("a.csv", "SELECT * FROM user"), call);
+  await expect(failing).rejects.toThrow(/Did you mean users/);
+  const deleting = exportRows(databases, input("a.csv", "DELETE FROM users"), call);
+  await expect(deleting).rejects.toMatchObject({ kind: "denied" });
   const endless = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n FROM t";
   const cancelling = {
     ...call,
@@ -35,21 +30,21 @@ it("leaves no file if the statement fails, writes or is cancelled", async () => 
       if (done > 10_000) call.cancel();
     },
   };
-  await expect(exportRows(databases, input("a.csv", endless), cancelling)).rejects.toMatchObject({
-    kind: "cancelled",
-  });
+  const cancelled = exportRows(databases, input("a.csv", endless), cancelling);
+  await expect(cancelled).rejects.toMatchObject({ kind: "cancelled" });
   expect(await readdir(folder)).toEqual(["shop.db"]);
 });
 
 it("overwrites nothing and follows no symlink", async () => {
   const { databases, folder, file, call } = await enter();
   await symlink(join(folder, "elsewhere.csv"), join(folder, "link.csv"));
-  for (const path of [file, "link.csv"])
-    await expect(exportRows(databases, input(path, "SELECT 1"), call)).rejects.toMatchObject({
-      kind: "conflict",
-    });
-  await expect(exportRows(databases, input("/etc/x.csv", "SELECT 1"), call)).rejects.toMatchObject({
-    kind: "denied",
-  });
+  for (const [path, kind] of [
+    [file, "conflict"],
+    ["link.csv", "conflict"],
+    ["/etc/x.csv", "denied"],
+  ] as const) {
+    const refused = exportRows(databases, input(path, "SELECT 1"), call);
+    await expect(refused, path).rejects.toMatchObject({ kind });
+  }
   expect((await readdir(folder)).sort()).toEqual(["link.csv", "shop.db"]);
 });

@@ -1,17 +1,15 @@
 import { copyFile, mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Connected, connectStdio } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { talkToProcess } from "./session.ts";
 
 // What the built server promises a client that can't be asked, over stdio.
 
 let folder: string;
 let file: string;
 let state: string;
-const open: Connected[] = [];
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "refmcp-sqlite-fence-"));
   state = await mkdtemp(join(tmpdir(), "refmcp-sqlite-fence-state-"));
@@ -19,8 +17,7 @@ beforeEach(async () => {
   database(file, "('Ada'), ('Mary'), ('Charles')");
 });
 afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-  for (const one of [folder, state]) await rm(one, { recursive: true, force: true });
+  for (const made of [folder, state]) await rm(made, { recursive: true, force: true });
 });
 
 function database(path: string, values: string): void {
@@ -31,24 +28,11 @@ function database(path: string, values: string): void {
   made.close();
 }
 
-async function connect(...args: readonly string[]) {
-  const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
-  const given = ["--db-path", file, "--root", folder, "--undo-dir", state];
-  const connected = await connectStdio(bin, {
-    args: [...given, "--allow-write", "--allow-ddl", ...args],
-  });
-  open.push(connected);
-  const call = async (name: string, given: Record<string, unknown>) => {
-    const result = await connected.client.callTool({ name, arguments: given });
-    const text = result.content.map((one) => (one.type === "text" ? one.text : "")).join("");
-    return { text, isError: result.isError === true };
-  };
-  const data = async (name: string, given: Record<string, unknown>) => {
-    const { text, isError } = await call(name, given);
-    expect(isError, text).toBe(false);
-    return JSON.parse(text);
-  };
-  return { call, data };
+async function connect(...more: readonly string[]) {
+  const args = ["--db-path", file, "--root", folder, "--undo-dir", state];
+  const server = await talkToProcess([...args, "--allow-write", "--allow-ddl", ...more]);
+  onTestFinished(() => server.close());
+  return server;
 }
 
 const read = (sql: string) => {

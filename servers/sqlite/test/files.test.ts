@@ -5,6 +5,7 @@ import {
   open,
   readdir,
   readFile,
+  rename,
   symlink,
   truncate,
   writeFile,
@@ -14,11 +15,11 @@ import { exportRows } from "@refmcp/sql";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { ask, change, described, labs, namesIn } from "./asking.ts";
-import type { Lab } from "./lab.ts";
+import { Reader } from "../src/database/driver/reader.ts";
+import { ask, change, described, namesIn, rowsOf } from "./asking.ts";
+import { enter, type Lab } from "./lab.ts";
 import { talk } from "./session.ts";
 
-const enter = labs();
 const { signal } = new AbortController();
 const digest = async (file: string) =>
   createHash("sha256")
@@ -37,6 +38,10 @@ describe("paths", () => {
     const other = await enter();
     await symlink(other.file, join(here.folder, "link.db"));
     await symlink(other.folder, join(here.folder, "away"));
+    const refused = (database: string, kinds: RegExp) =>
+      expect(ask(here, "SELECT 1", { database }), database).rejects.toMatchObject({
+        kind: expect.stringMatching(kinds),
+      });
     for (const database of [
       other.file,
       "../x.db",
@@ -45,16 +50,11 @@ describe("paths", () => {
       "/etc/passwd",
       "file:shop.db?mode=rwc",
     ])
-      await expect(ask(here, "SELECT 1", { database }), database).rejects.toMatchObject({
-        kind: expect.stringMatching(/denied|not_found/),
-      });
-    expect((await ask(here, "SELECT count(*) FROM users", { database: "shop.db" })).rows).toEqual([
-      [3],
-    ]);
+      await refused(database, /denied|not_found/);
     for (const database of [":memory:", "", "mian"])
-      await expect(ask(here, "SELECT 1", { database }), database).rejects.toMatchObject({
-        kind: expect.stringMatching(/denied|not_found|invalid/),
-      });
+      await refused(database, /denied|not_found|invalid/);
+    const count = await rowsOf(here, "SELECT count(*) FROM users", { database: "shop.db" });
+    expect(count).toEqual([[3]]);
     expect((await readdir(here.folder)).sort()).toEqual(["away", "link.db", "shop.db"]);
   });
 
@@ -65,13 +65,8 @@ describe("paths", () => {
     for (const companion of ["-journal", "-wal", "-shm"]) {
       const one = await enter({ allowDdl: true });
       await symlink(victim, one.file + companion);
-      await expect(
-        change(one, "INSERT INTO users VALUES (7, 'x', 'y')"),
-        companion,
-      ).rejects.toMatchObject({
-        kind: "denied",
-      });
-      await expect(ask(one, "SELECT 1"), companion).rejects.toMatchObject({ kind: "denied" });
+      for (const call of [() => change(one, "DELETE FROM users"), () => ask(one, "SELECT 1")])
+        await expect(call(), companion).rejects.toMatchObject({ kind: "denied" });
       expect(await readFile(victim, "utf8")).toBe("precious");
     }
   });
@@ -84,14 +79,23 @@ describe("paths", () => {
     expect(await readdir(here.folder)).toEqual(["shop.db"]);
   });
 
+  it("of a replaced file are read again, but not if it did not pass the boundary", async () => {
+    const here = await enter();
+    const other = await enter({ sql: "UPDATE users SET city = 'Rome'" });
+    const cities = () => rowsOf(here, "SELECT DISTINCT city FROM users ORDER BY 1");
+    expect(await cities()).toEqual([["Edinburgh"], ["London"]]);
+    await rename(other.file, here.file);
+    expect(await cities()).toEqual([["Rome"]]);
+    expect(() => new Reader(Sqlite).open(here.place)).toThrow("swapped");
+  });
+
   it("of directories, empty and missing files are handled", async () => {
     const here = await enter();
     await mkdir(join(here.folder, "folder.db"));
     await writeFile(join(here.folder, "empty.db"), "");
     await expect(ask(here, "SELECT 1", { database: "folder.db" })).rejects.toHaveProperty("kind");
-    expect(
-      (await ask(here, "SELECT count(*) FROM sqlite_schema", { database: "empty.db" })).rows,
-    ).toEqual([[0]]);
+    const count = "SELECT count(*) FROM sqlite_schema";
+    expect(await rowsOf(here, count, { database: "empty.db" })).toEqual([[0]]);
     const server = await talk(["--db-path", join(here.folder, "folder.db"), "--allow-ddl"]);
     expect((await server.call("list_tables")).text).toContain("is not a regular file");
     await server.close();
@@ -124,7 +128,7 @@ describe("a damaged file", () => {
           message: expect.stringContaining("bad.db is not a SQLite database"),
         });
       expect(await digest(file)).toBe(before);
-      expect((await ask(here, "SELECT 1")).rows).toEqual([[1]]);
+      expect(await rowsOf(here, "SELECT 1")).toEqual([[1]]);
     },
   );
 
@@ -137,22 +141,18 @@ describe("a damaged file", () => {
       await handle.write(Buffer.alloc(3_000, 0xa5), 0, 3_000, page * 4_096);
     await handle.close();
     const before = await digest(here.file);
-    await expect(ask(here, "SELECT sum(length(x)) FROM many NOT INDEXED")).rejects.toMatchObject({
-      kind: "unavailable",
-      code: "SQLITE_CORRUPT",
-    });
+    const sum = "SELECT sum(length(x)) FROM many NOT INDEXED";
+    const corrupt = { kind: "unavailable", code: "SQLITE_CORRUPT" };
+    await expect(ask(here, sum)).rejects.toMatchObject(corrupt);
     const check = await ask(here, "PRAGMA quick_check").catch(({ message }: Error) => message);
     expect(check).not.toMatchObject({ rows: [["ok"]] });
     expect(await digest(here.file)).toBe(before);
     await truncate(here.file, 10_000);
-    await expect(ask(here, "SELECT sum(length(x)) FROM many NOT INDEXED")).rejects.toMatchObject({
-      kind: "unavailable",
-    });
+    await expect(ask(here, sum)).rejects.toMatchObject({ kind: "unavailable" });
     const other = await enter();
     await copyFile(other.file, join(here.folder, "whole.db"));
-    expect((await ask(here, "SELECT count(*) FROM users", { database: "whole.db" })).rows).toEqual([
-      [3],
-    ]);
+    const whole = await rowsOf(here, "SELECT count(*) FROM users", { database: "whole.db" });
+    expect(whole).toEqual([[3]]);
   });
 
   it("whose schema refers to missing functions and modules is read as far as possible", async () => {
@@ -169,19 +169,15 @@ describe("a damaged file", () => {
     maker.close();
     expect(await namesIn(here)).toEqual(["odd", "orders", "users", "loop", "lost"]);
     const of = (name: string) => described(here, name);
-    expect(await of("lost")).toMatchObject({
-      ddl: expect.stringContaining("CREATE VIEW lost"),
-      notices: expect.anything(),
-    });
-    expect(await of("odd")).toMatchObject({
-      ddl: expect.stringContaining("nomodule"),
-      notices: expect.anything(),
-    });
-    expect(await of("loop")).toMatchObject({
-      sample: [[1], [2], [3]],
-      row_count: 100_000,
-      more_rows: true,
-    });
+    for (const [name, part] of [
+      ["lost", "CREATE VIEW lost"],
+      ["odd", "nomodule"],
+    ] as const) {
+      const ddl = expect.stringContaining(part);
+      expect(await of(name)).toMatchObject({ ddl, notices: expect.anything() });
+    }
+    const first = { sample: [[1], [2], [3]], row_count: 100_000, more_rows: true };
+    expect(await of("loop")).toMatchObject(first);
     expect(await of("users")).toMatchObject({ row_count: 3 });
   });
 });
@@ -200,13 +196,13 @@ describe("other processes", () => {
       expect(change(here, "INSERT INTO users VALUES (7, 'x', 'y')")).rejects.toMatchObject(busy),
     ]);
     holder.exec("ROLLBACK");
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
     holder.exec("BEGIN IMMEDIATE; INSERT INTO users VALUES (8, 'x', 'y')");
     // A writer that has not committed does not block readers.
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
     holder.exec("COMMIT");
     holder.close();
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[4]]);
   });
 
   it("in WAL mode are visible before a checkpoint", async () => {
@@ -214,9 +210,9 @@ describe("other processes", () => {
     const writer = new Sqlite(here.file);
     writer.pragma("journal_mode=WAL");
     writer.exec("INSERT INTO users VALUES (4, 'New', 'Leeds')");
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[4]]);
     writer.exec("BEGIN EXCLUSIVE");
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[4]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[4]]);
     writer.exec("COMMIT");
     await change(here, "INSERT INTO users VALUES (5, 'Other', 'Leeds')");
     expect(writer.prepare("SELECT count(*) FROM users").pluck().get()).toBe(5);

@@ -1,27 +1,16 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { importCsv } from "@refmcp/sql";
-import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
-import { undo } from "./asking.ts";
-import { idOf, labs } from "./tools.ts";
+import { rowsOf, undo } from "./asking.ts";
+import { enter, type Lab } from "./lab.ts";
 
-const enter = labs();
 const input = { path: "more.csv", table: "users", delimiter: ",", dryRun: false };
-const rowsOf = (
-  file: string,
-  sql = "SELECT id, name, city FROM users WHERE id > 3 ORDER BY id",
-) => {
-  const database = new Sqlite(file, { readonly: true });
-  try {
-    return database.prepare(sql).raw().all();
-  } finally {
-    database.close();
-  }
-};
+const added = (here: Pick<Lab, "databases">) =>
+  rowsOf(here, "SELECT id, name, city FROM users WHERE id > 3 ORDER BY id");
 
 it("adds all rows, empty fields as NULL, columns in any order and case", async () => {
-  const { databases, folder, file, call } = await enter();
+  const { databases, folder, call } = await enter();
   await writeFile(
     join(folder, "more.csv"),
     '\ufeffCITY,name,id\nTurin,"Lu\nigi",4\n"",Anna,5\n,Otto,6\n',
@@ -30,14 +19,14 @@ it("adds all rows, empty fields as NULL, columns in any order and case", async (
     rows: 3,
     committed: false,
   });
-  expect(rowsOf(file)).toEqual([]);
+  expect(await added({ databases })).toEqual([]);
   expect(await importCsv(databases, input, call)).toMatchObject({
     table: "users",
     columns: ["city", "name", "id"],
     rows: 3,
     committed: true,
   });
-  expect(rowsOf(file)).toEqual([
+  expect(await added({ databases })).toEqual([
     [4, "Lu\nigi", "Turin"],
     [5, "Anna", ""],
     [6, "Otto", null],
@@ -45,7 +34,7 @@ it("adds all rows, empty fields as NULL, columns in any order and case", async (
 });
 
 it("adds nothing if one row is refused, and names its line", async () => {
-  const { databases, folder, file, call } = await enter();
+  const { databases, folder, call } = await enter();
   const failing: readonly [string, string | RegExp][] = [
     ["id,name\n4,Luigi\n1,Taken\n", /^Line 3: UNIQUE constraint failed/],
     ["id,name\n4,Luigi\n5\n", /line 3/],
@@ -57,54 +46,46 @@ it("adds nothing if one row is refused, and names its line", async () => {
     await writeFile(join(folder, "more.csv"), text);
     await expect(importCsv(databases, input, call)).rejects.toThrow(message);
   }
-  expect(rowsOf(file)).toEqual([]);
+  expect(await added({ databases })).toEqual([]);
   await expect(importCsv(databases, { ...input, table: "user" }, call)).rejects.toThrow(/users/);
-  await expect(importCsv(databases, { ...input, path: "/etc/passwd" }, call)).rejects.toMatchObject(
-    {
-      kind: "denied",
-    },
-  );
+  const outside = importCsv(databases, { ...input, path: "/etc/passwd" }, call);
+  await expect(outside).rejects.toMatchObject({ kind: "denied" });
 });
 
 it("replaces nothing, even if the table's constraint would", async () => {
-  const { databases, folder, file, call } = await enter();
-  const writer = new Sqlite(file);
-  writer.exec(
-    "CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')",
-  );
-  writer.close();
-  await writeFile(join(folder, "more.csv"), "a,b\nx,new\n");
-  await expect(importCsv(databases, { ...input, table: "k" }, call)).rejects.toMatchObject({
-    kind: "conflict",
+  const { databases, folder, call } = await enter({
+    sql: "CREATE TABLE k (a UNIQUE ON CONFLICT REPLACE, b); INSERT INTO k VALUES ('x', 'old')",
   });
-  expect(rowsOf(file, "SELECT * FROM k")).toEqual([["x", "old"]]);
+  await writeFile(join(folder, "more.csv"), "a,b\nx,new\n");
+  const replacing = importCsv(databases, { ...input, table: "k" }, call);
+  await expect(replacing).rejects.toMatchObject({ kind: "conflict" });
+  expect(await rowsOf({ databases }, "SELECT * FROM k")).toEqual([["x", "old"]]);
 });
 
 it("is undone with what triggers of the table did, and asks without a record", async () => {
   const purge = "CREATE TRIGGER purge AFTER INSERT ON users BEGIN DELETE FROM orders; END";
-  const { databases, folder, file, call } = await enter(undefined, purge);
+  const { databases, folder, call } = await enter({ sql: purge });
   await writeFile(join(folder, "more.csv"), "name\nLuigi\nAnna\n");
-  const before = rowsOf(file);
-  const change_id = idOf(await importCsv(databases, input, call));
+  const before = await added({ databases });
+  const change_id = (await importCsv(databases, input, call)).change_id;
   expect(call.questions).toEqual([]);
-  expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[0]]);
+  expect(await rowsOf({ databases }, "SELECT count(*) FROM orders")).toEqual([[0]]);
   await undo({ databases }, change_id);
-  expect(rowsOf(file, "SELECT count(*) FROM orders")).toEqual([[3]]);
-  expect(rowsOf(file)).toEqual(before);
+  expect(await rowsOf({ databases }, "SELECT count(*) FROM orders")).toEqual([[3]]);
+  expect(await added({ databases })).toEqual(before);
 
-  const unrecorded = await enter(undefined, purge, { undo: false });
+  const unrecorded = await enter({ sql: purge, undo: false });
   await writeFile(join(unrecorded.folder, "more.csv"), "name\nLuigi\nAnna\n");
-  await expect(importCsv(unrecorded.databases, input, unrecorded.call)).rejects.toMatchObject({
-    kind: "denied",
-  });
+  const asking = importCsv(unrecorded.databases, input, unrecorded.call);
+  await expect(asking).rejects.toMatchObject({ kind: "denied" });
   expect(unrecorded.call.questions).toEqual([
     "This cannot be undone: DELETE of 3 rows of orders (the record of changes is off (--no-undo)).",
   ]);
-  expect(rowsOf(unrecorded.file, "SELECT count(*) FROM orders")).toEqual([[3]]);
+  expect(await rowsOf(unrecorded, "SELECT count(*) FROM orders")).toEqual([[3]]);
 });
 
 it("leaves nothing of a cancelled import, and the database stays usable", async () => {
-  const { databases, folder, file, call } = await enter();
+  const { databases, folder, call } = await enter();
   const lines = Array.from({ length: 30_000 }, (_, index) => `${index + 10},name ${index}`);
   await writeFile(join(folder, "more.csv"), `id,name\n${lines.join("\n")}\n`);
   let reports = 0;
@@ -115,8 +96,7 @@ it("leaves nothing of a cancelled import, and the database stays usable", async 
       if (reports === 5) call.cancel();
     },
   };
-  await expect(importCsv(databases, input, cancelling)).rejects.toMatchObject({
-    kind: "cancelled",
-  });
-  expect(rowsOf(file)).toEqual([]);
+  const cancelled = importCsv(databases, input, cancelling);
+  await expect(cancelled).rejects.toMatchObject({ kind: "cancelled" });
+  expect(await added({ databases })).toEqual([]);
 });

@@ -1,9 +1,12 @@
-import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
 import { ChangeStore } from "@refmcp/sql";
+import { fakeCall } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
+import { onTestFinished } from "vitest";
 import type { Place } from "../src/database/driver/handle.ts";
 import { openDatabases } from "../src/database/open.ts";
 
@@ -52,6 +55,7 @@ export async function lab(
   const { dev, ino } = await stat(file);
   const place: Place = { file, device: dev, inode: ino };
   return {
+    call: fakeCall(),
     folder,
     state,
     file,
@@ -59,9 +63,25 @@ export async function lab(
     databases,
     async dispose() {
       await databases.close();
-      for (const one of [folder, state]) await rm(one, { recursive: true, force: true });
+      for (const made of [folder, state]) await rm(made, { recursive: true, force: true });
     },
   };
 }
 
 export type Lab = Awaited<ReturnType<typeof lab>>;
+
+/** The same for one test. */
+export async function enter(options: Parameters<typeof lab>[0] = {}): Promise<Lab> {
+  const here = await lab(options);
+  onTestFinished(() => here.dispose());
+  return here;
+}
+
+/** The processes that run SQLite for a server, by default this one: their last argument is its pid. */
+export async function runnersOf(server = process.pid): Promise<string[]> {
+  // Other systems have no list of processes to read.
+  const pids = existsSync("/proc/self/cmdline") ? await readdir("/proc") : [];
+  const lines = pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""));
+  const ends = (await Promise.all(lines)).map((line) => line.endsWith(`\0${server}\0`));
+  return pids.filter((_, at) => ends[at]);
+}

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { ask, change, labs } from "./asking.ts";
-import type { Lab } from "./lab.ts";
+import { ask, asked, change, rowsOf } from "./asking.ts";
+import { enter } from "./lab.ts";
 
-const enter = labs();
 const SCHEMA = `
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 2500) INSERT INTO people SELECT n, 'p' || n FROM t;
@@ -109,16 +108,6 @@ const HARMLESS: readonly (string | readonly string[])[] = [
   "REINDEX",
 ];
 
-const asked = async (here: Lab, sql: Loss[0]) => {
-  const questions: string[] = [];
-  const confirm = async (message: string) => {
-    questions.push(message);
-    throw new Error("no");
-  };
-  await expect(change(here, sql, { confirm }), String(sql)).rejects.toThrow("no");
-  return questions;
-};
-
 describe.each([
   { undo: true, losses: UNCOVERED },
   { undo: false, losses: LOSSES },
@@ -156,10 +145,9 @@ describe.each([
   it("is a conflict if it changed while the user was asked", async () => {
     const here = await enter({ allowDdl: true, undo });
     const inserting = async () => void (await change(here, "INSERT INTO orders VALUES (9, 1, 1)"));
-    await expect(change(here, "DROP TABLE orders", { confirm: inserting })).rejects.toMatchObject({
-      kind: "conflict",
-    });
-    expect((await ask(here, "SELECT count(*) FROM orders")).rows).toEqual([[4]]);
+    const changed = change(here, "DROP TABLE orders", { confirm: inserting });
+    await expect(changed).rejects.toMatchObject({ kind: "conflict" });
+    expect(await rowsOf(here, "SELECT count(*) FROM orders")).toEqual([[4]]);
   });
 });
 
@@ -179,14 +167,10 @@ describe("a transaction", () => {
       ["INSERT INTO orders VALUES (10, 99, 1)", /FOREIGN KEY/],
       ["ALTER TABLE t ADD COLUMN x", /duplicate column/],
     ] as const) {
-      await expect(
-        change(here, ["INSERT INTO t VALUES (2)", "CREATE TABLE made (x)", sql]),
-        sql,
-      ).rejects.toThrow(why);
-      expect((await ask(here, "SELECT group_concat(x) FROM t")).rows, sql).toEqual([["1"]]);
-      expect((await ask(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).rows).toEqual(
-        [],
-      );
+      const failing = change(here, ["INSERT INTO t VALUES (2)", "CREATE TABLE made (x)", sql]);
+      await expect(failing, sql).rejects.toThrow(why);
+      expect(await rowsOf(here, "SELECT group_concat(x) FROM t"), sql).toEqual([["1"]]);
+      expect(await rowsOf(here, "SELECT name FROM sqlite_schema WHERE name = 'made'")).toEqual([]);
     }
     // A deferred foreign key is checked at commit.
     await change(here, "CREATE TABLE child (p REFERENCES t (x) DEFERRABLE INITIALLY DEFERRED)");

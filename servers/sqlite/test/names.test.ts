@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
-import { labs } from "./asking.ts";
-import { talk } from "./session.ts";
-
-const enter = labs();
+import { enter } from "./lab.ts";
+import { talk, talkToProcess } from "./session.ts";
 
 it("accepts the names and arguments of the official server, and former names", async () => {
   const { file } = await enter();
@@ -16,5 +14,11 @@ it("accepts the names and arguments of the official server, and former names", a
   const change = "UPDATE users SET city = 'Bath' WHERE id = 1";
   expect(await server.data("list_tables")).toMatchObject({ tables: expect.any(Array) });
   expect(await server.data("write_query", { query: change })).toMatchObject({ committed: true });
+  await server.close();
+});
+
+it("the server opens a database file given without a flag", async () => {
+  const server = await talkToProcess([(await enter()).file]);
+  expect(await server.data("list_tables")).toMatchObject({ tables: [{}, {}] });
   await server.close();
 });

@@ -2,15 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { connectStdio, nodeBoundByPermissions } from "@refmcp/testing";
+import { nodeBoundByPermissions } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { someOf } from "../../../vitest.long.ts";
-import { ask, change, ENDLESS, labs } from "./asking.ts";
+import { change, ENDLESS, rowsOf } from "./asking.ts";
+import { enter } from "./lab.ts";
+import { talkToProcess } from "./session.ts";
 
-const enter = labs();
-const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 const FILL =
   "INSERT INTO users (name) WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT hex(randomblob(500)) FROM t";
 /** Large enough that SQLite writes to the file before the commit, because its cache is full. */
@@ -25,32 +24,19 @@ describe("a killed process", () => {
     await isWriting(here.file).toBeGreaterThan(1_000_000);
     controller.abort(new Error("killed"));
     await caught;
-    expect((await ask(here, "PRAGMA integrity_check")).rows).toEqual([["ok"]]);
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "PRAGMA integrity_check")).toEqual([["ok"]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
   });
 
   it("may be the server (kill -9): its queries end, and an unfinished change is rolled back", async () => {
     const here = await enter();
-    const server = await connectStdio(BIN, {
-      args: [
-        "--db-path",
-        here.file,
-        "--undo-dir",
-        here.state,
-        "--allow-write",
-        "--confirm",
-        "never",
-        "--query-timeout-ms",
-        "3600000",
-      ],
-    });
+    const flags = "--allow-write --confirm never --query-timeout-ms 3600000".split(" ");
+    const server = await talkToProcess(["--db-path", here.file, ...flags]);
     const call = (name: string, query: string) =>
-      server.client.callTool({ name, arguments: { query } }).catch(() => undefined);
+      server.call(name, { query }).catch(() => undefined);
     const calls = [call("write_query", FILL), call("read_query", ENDLESS)];
     await isWriting(here.file).toBeGreaterThan(1_000_000);
-    const { pid } = server;
-    if (pid === undefined) throw new Error("no server");
-    process.kill(pid, "SIGKILL");
+    process.kill(server.connected.pid ?? 0, "SIGKILL");
     await Promise.all(calls);
     // The runner holds the lock while it writes; after its end the journal is rolled back.
     const other = new Sqlite(here.file, { timeout: 60_000 });
@@ -92,14 +78,12 @@ describe("a read-only directory", () => {
       maker.close();
       await chmod(file, 0o444);
       await chmod(folder, 0o555);
-      const server = await connectStdio(BIN, {
-        args: ["--db-path", file, "--undo-dir", here.state, "--allow-write"],
+      const server = await talkToProcess(["--db-path", file, "--allow-write"], {
         node: nodeBoundByPermissions(),
       });
-      const call = async (name: string, query: string) =>
-        JSON.stringify((await server.client.callTool({ name, arguments: { query } })).content);
+      const call = async (name: string, query: string) => (await server.call(name, { query })).text;
       const read = await call("read_query", "SELECT x FROM t");
-      if (mode === "DELETE") expect(read).toContain('\\"rows\\":[[1]]');
+      if (mode === "DELETE") expect(read).toContain('"rows":[[1]]');
       else expect(read).toMatch(/WAL mode.*not writable/);
       expect(await call("write_query", "INSERT INTO t VALUES (2)")).toMatch(
         /Nothing was changed|cannot be (opened|written)/,

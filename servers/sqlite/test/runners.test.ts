@@ -1,32 +1,14 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { ToolError } from "@refmcp/boundary/answer";
-import { connectStdio } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import { itLong, someOf } from "../../../vitest.long.ts";
 import { Pool } from "../src/database/driver/pool.ts";
-import { ask, change, ENDLESS, labs, namesIn } from "./asking.ts";
-
-const enter = labs();
-
-const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
-
-/** The runners that a process has started, by default this one. */
-async function runnersOf(parent = process.pid): Promise<string[]> {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  return pids.filter((pid) => {
-    try {
-      const isTheirs =
-        / [^Z] (\d+) /.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1] === String(parent);
-      return isTheirs && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("runner");
-    } catch {
-      return false;
-    }
-  });
-}
+import { ask, change, ENDLESS, namesIn, rowsOf } from "./asking.ts";
+import { enter, runnersOf } from "./lab.ts";
+import { talkToProcess } from "./session.ts";
 
 const runnersAlive = async () => (await runnersOf()).length;
 
@@ -41,11 +23,10 @@ const hasEnded = (pid: string) => {
 
 describe.runIf(process.platform === "linux")("idle runners", () => {
   const start = async (file: string, ...args: string[]) => {
-    const server = await connectStdio(BIN, { args: ["--db-path", file, ...args] });
-    for (const [name, query] of [["describe_tables"], ["read_query", "SELECT 1"]] as const)
-      await server.client.callTool({ name, arguments: query === undefined ? {} : { query } });
-    const { pid } = server;
-    if (pid === undefined) throw new Error("no server");
+    const server = await talkToProcess(["--db-path", file, ...args]);
+    await server.data("describe_tables");
+    await server.data("read_query", { sql: "SELECT 1" });
+    const pid = server.connected.pid ?? 0;
     // For short calls, also for the schema, one is enough.
     const runners = await runnersOf(pid);
     expect(runners).toHaveLength(1);
@@ -61,11 +42,9 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
 
   it("end with a server that was killed during a statement, and so does the one that runs it", async () => {
     const { server, pid } = await start((await enter()).file, "--query-timeout-ms", "3600000");
-    const read = (query: string) =>
-      server.client.callTool({ name: "read_query", arguments: { query } });
-    const call = read(ENDLESS).catch(() => undefined);
+    const call = server.call("read_query", { sql: ENDLESS }).catch(() => undefined);
     // Its answer comes from another runner, after the first one got its statement.
-    await read("SELECT 2");
+    await server.data("read_query", { sql: "SELECT 2" });
     const runners = await runnersOf(pid);
     expect(runners).toHaveLength(2);
     process.kill(pid, "SIGKILL");
@@ -97,29 +76,21 @@ describe.runIf(process.platform === "linux")("idle runners", () => {
 describe("endless queries", () => {
   it("don't block the schema, and others wait for a limited time and get the reason", async () => {
     const here = await enter({ timeoutMs: 60_000 });
-    const runners = new Pool({ memory: 400, max: 2, waitMs: 300 });
+    const runners = new Pool({ memory: 400, max: 2, waitMs: 1_000 });
+    const page = { cellBytes: 100, skip: 0, chars: 1_000, rows: 1 };
     const controller = new AbortController();
     const { signal } = controller;
     const run = (sql: string, by = signal) =>
       runners.run(
         "read",
-        {
-          place: here.place,
-          sql,
-          params: [],
-          cellBytes: 100,
-          format: "rows",
-          skip: 0,
-          chars: 1_000,
-          rows: 1,
-        },
+        { place: here.place, sql, params: [], format: "rows", ...page },
         { signal: by, timeoutMs: 60_000 },
       );
     const endless = [run(ENDLESS), run(ENDLESS)].map((one) => one.catch((error: unknown) => error));
     const other = new AbortController();
     await expect(run("SELECT 1", other.signal)).rejects.toMatchObject({
       kind: "unavailable",
-      message: "2 other statements have been running for 0.3 s.",
+      message: "2 other statements have been running for 1 s.",
     });
     expect(await namesIn(here)).toHaveLength(2);
     const waiting = run("SELECT 2", other.signal);
@@ -207,6 +178,6 @@ describe("jobs next to one that takes long", () => {
     expect((await Promise.all(more)).map((answer) => answer.rows)).toEqual([[[1]], [[2]]]);
     await failed;
     await (await here.databases.at()).recover();
-    expect((await ask(here, "SELECT count(*) FROM users")).rows).toEqual([[3]]);
+    expect(await rowsOf(here, "SELECT count(*) FROM users")).toEqual([[3]]);
   });
 });

@@ -1,28 +1,10 @@
-import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { exportRows, importCsv } from "@refmcp/sql";
-import { afterEach, describe, expect, it, type TestContext } from "vitest";
-import { ask } from "./asking.ts";
-import { labs } from "./tools.ts";
-
-const run = promisify(execFile);
-const enter = labs();
-const disks: string[] = [];
-// Before the folders are removed.
-afterEach(async () => {
-  for (const folder of disks.splice(0)) await run("umount", ["--lazy", folder]);
-});
-
-/** Mounts a separate disk of some MiB at a folder, which needs root. */
-async function smallDisk(ctx: TestContext, folder: string, mb: number): Promise<void> {
-  await mkdir(folder);
-  await run("mount", ["-t", "tmpfs", "-o", `size=${mb}m`, "tmpfs", folder]).catch(() =>
-    ctx.skip("needs root"),
-  );
-  disks.push(folder);
-}
+import { smallDisk } from "@refmcp/sql/testing";
+import { describe, expect, it } from "vitest";
+import { rowsOf } from "./asking.ts";
+import { enter } from "./lab.ts";
 
 const given = { path: "in.csv", delimiter: ",", dryRun: false };
 const fill = (folder: string, records: number) =>
@@ -42,13 +24,13 @@ describe("a file of many pieces", () => {
     expect(call.reported.length).toBeGreaterThan(10);
     const sql = "SELECT * FROM users WHERE id >= 10 ORDER BY id";
     await exportRows(databases, { sql, params: [], path: "out.csv" }, call);
-    const again = await enter(undefined, "DELETE FROM orders; DELETE FROM users");
+    const again = await enter({ sql: "DELETE FROM orders; DELETE FROM users" });
     await copyFile(join(folder, "out.csv"), join(again.folder, "in.csv"));
     await importCsv(again.databases, { ...given, table: "users" }, again.call);
     const digest =
       "SELECT count(*), sum(id), sum(name = 'name \"' || (id - 10) || '\"'), count(city) FROM users WHERE id >= 10";
     for (const one of [{ databases }, again])
-      expect((await ask(one, digest)).rows).toEqual([[50_000, 1_250_475_000, 50_000, 0]]);
+      expect(await rowsOf(one, digest)).toEqual([[50_000, 1_250_475_000, 50_000, 0]]);
   });
 });
 
@@ -56,7 +38,8 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
   it("ends an import, of which nothing remains, and the database stays usable", async (ctx) => {
     const { databases, folder, call, file } = await enter();
     const disk = join(folder, "disk");
-    await smallDisk(ctx, disk, 1);
+    await mkdir(disk);
+    await smallDisk(ctx, disk);
     await copyFile(file, join(disk, "small.db"));
     await fill(folder, 50_000);
     const database = join(disk, "small.db");
@@ -67,18 +50,20 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
       message: expect.stringContaining("no space left"),
     });
     const lab = { databases };
-    expect((await ask(lab, "SELECT count(*) FROM users", { database })).rows).toEqual([[3]]);
-    expect((await ask(lab, "PRAGMA integrity_check", { database })).rows).toEqual([["ok"]]);
+    expect(await rowsOf(lab, "SELECT count(*) FROM users", { database })).toEqual([[3]]);
+    expect(await rowsOf(lab, "PRAGMA integrity_check", { database })).toEqual([["ok"]]);
     expect(await readdir(disk)).toEqual(["small.db"]);
   });
 
   it("ends an export, which leaves no file", async (ctx) => {
     const { databases, folder, call } = await enter();
-    await smallDisk(ctx, join(folder, "disk"), 1);
+    const disk = join(folder, "disk");
+    await mkdir(disk);
+    await smallDisk(ctx, disk);
     const sql =
       "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT n, hex(randomblob(50)) FROM t";
     const exporting = exportRows(databases, { sql, params: [], path: "disk/out.csv" }, call);
     await expect(exporting).rejects.toMatchObject({ kind: "unavailable", code: "enospc" });
-    expect(await readdir(join(folder, "disk"))).toEqual([]);
+    expect(await readdir(disk)).toEqual([]);
   });
 });

@@ -1,16 +1,12 @@
-import { existsSync } from "node:fs";
-import { readdir, readFile, rename } from "node:fs/promises";
+import { readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { connectStdio } from "@refmcp/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
-import { change, changesIn, labs, undo } from "./asking.ts";
-import type { Lab } from "./lab.ts";
+import { change, changesIn, undo } from "./asking.ts";
+import { enter, type Lab, runnersOf } from "./lab.ts";
+import { talkToProcess } from "./session.ts";
 
-const enter = labs();
-const BIN = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 /** How often a server is killed. */
 const ROUNDS = isLong ? 12 : 4;
 const COUNTER =
@@ -22,17 +18,6 @@ const counted = ({ file }: Lab) => {
   database.close();
   return n;
 };
-
-/** Whether a process still runs SQLite for this server: its last argument is the server's pid. */
-async function hasRunner(server: number): Promise<boolean> {
-  // Other systems have no list of processes to read: a runner is given the time of one opening.
-  if (!existsSync("/proc/self/cmdline")) return false;
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const lines = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
-  );
-  return lines.some((line) => line.endsWith(`\0${server}\0`));
-}
 
 /** Undoes all changes, newest first; returns how many were undone, and how many turned out never to have been committed. */
 async function undoAll({ databases, ...here }: Lab) {
@@ -56,9 +41,9 @@ describe("a server that is killed", () => {
     const here = await enter({ sql: COUNTER });
     const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
     for (let round = 0; round < ROUNDS; round++) {
-      const server = await connectStdio(BIN, { args });
-      const query = "UPDATE counter SET n = n + 1";
-      const write = () => server.client.callTool({ name: "write_query", arguments: { query } });
+      const server = await talkToProcess(args);
+      const pid = server.connected.pid ?? 0;
+      const write = () => server.call("write_query", { query: "UPDATE counter SET n = n + 1" });
       await write();
       let isAlive = true;
       const calls = (async () => {
@@ -69,7 +54,7 @@ describe("a server that is killed", () => {
         setTimeout(
           () => {
             isAlive = false;
-            process.kill(server.pid ?? 0, "SIGKILL");
+            process.kill(pid, "SIGKILL");
             resolve();
           },
           5 + round * (8.4 / ROUNDS),
@@ -78,7 +63,7 @@ describe("a server that is killed", () => {
       await Promise.all([kill, calls]);
       await server.close();
       // The runner outlives its server, and may commit what it was sent.
-      await expect.poll(() => hasRunner(server.pid ?? 0)).toBe(false);
+      await expect.poll(() => runnersOf(pid)).toEqual([]);
     }
     const n = counted(here);
     expect(n).toBeGreaterThanOrEqual(ROUNDS);
@@ -107,20 +92,17 @@ describe("a server that is killed", () => {
 it("two servers write at the same time, and all their changes can be undone", async () => {
   const here = await enter({ sql: COUNTER });
   const args = ["--db-path", here.file, "--undo-dir", here.state, "--allow-write"];
-  const servers = await Promise.all([1, 2].map(() => connectStdio(BIN, { args })));
+  const servers = await Promise.all([1, 2].map(() => talkToProcess(args)));
   const calls = servers.flatMap((server) =>
     Array.from({ length: 15 }, async () => {
       const query = "UPDATE counter SET n = n + 1";
-      const result = await server.client.callTool({ name: "write_query", arguments: { query } });
+      const { text, isError } = await server.call("write_query", { query });
       // On a slow machine it may take too long to get the lock, or a turn, which is reported.
-      if (result.isError === true)
-        expect(JSON.stringify(result.content)).toMatch(
-          /has locked|other statements have been running/,
-        );
-      return result.isError === true ? 0 : 1;
+      if (isError) expect(text).toMatch(/has locked|other statements have been running/);
+      return isError ? 0 : 1;
     }),
   );
-  const count = (await Promise.all(calls)).reduce<number>((sum, one) => sum + one, 0);
+  const count = (await Promise.all(calls)).reduce<number>((sum, done) => sum + done, 0);
   await Promise.all(servers.map((server) => server.close()));
   expect(counted(here)).toBe(count);
   // Ids sort by the time at which a change began, so two of them may have been committed the other way around.

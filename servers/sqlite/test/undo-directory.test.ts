@@ -1,10 +1,8 @@
 import { chmod, mkdir, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { labs } from "./asking.ts";
+import { enter } from "./lab.ts";
 import { talk } from "./session.ts";
-
-const enter = labs();
 
 it("the record of changes is private, and no tool can reach it", async () => {
   const here = await enter({ allowDdl: true });
@@ -37,8 +35,7 @@ it("the record of changes is private, and no tool can reach it", async () => {
     ["read_query", { query: "SELECT 1", database: record }],
     ["write_query", { query: "DELETE FROM orders", database: record }],
   ] as const) {
-    const { text, isError } = await server.call(tool, given);
-    expect(isError, tool).toBe(true);
+    const text = await server.refused(tool, given);
     expect(text, tool).not.toMatch(/not a SQLite database|header line/);
   }
   expect(await readdir(changes)).toEqual([directory]);

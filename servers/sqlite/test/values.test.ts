@@ -1,9 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ask, change, labs } from "./asking.ts";
-import { type Lab, lab } from "./lab.ts";
-
-const enter = labs();
+import { ask, change, rowsOf } from "./asking.ts";
+import { enter, type Lab, lab } from "./lab.ts";
 
 /** For the tests that only read. */
 let here: Lab;
@@ -49,25 +47,15 @@ describe("values", () => {
     const here = await enter({ sql: "CREATE TABLE t (a, b, c, d, e, f);" });
     const params = ["9223372036854775807", 7, 1.25, null, { base64: "AP8=" }, true];
     await change(here, "INSERT INTO t VALUES (CAST(? AS INTEGER), ?, ?, ?, ?, ?)", { params });
-    expect((await ask(here, "SELECT *, typeof(a), typeof(b), typeof(e) FROM t")).rows).toEqual([
-      [
-        "9223372036854775807",
-        7,
-        1.25,
-        null,
-        { $blob: 2, base64: "AP8=" },
-        1,
-        "integer",
-        "integer",
-        "blob",
-      ],
+    const blob = { $blob: 2, base64: "AP8=" };
+    const types = ["integer", "integer", "blob"];
+    expect(await rowsOf(here, "SELECT *, typeof(a), typeof(b), typeof(e) FROM t")).toEqual([
+      ["9223372036854775807", 7, 1.25, null, blob, 1, ...types],
     ]);
     expect(
-      (
-        await ask(here, "SELECT count(*) FROM t WHERE e = ?", {
-          params: [{ $blob: 2, base64: "AP8=" }],
-        })
-      ).rows,
+      await rowsOf(here, "SELECT count(*) FROM t WHERE e = ?", {
+        params: [{ $blob: 2, base64: "AP8=" }],
+      }),
     ).toEqual([[1]]);
   });
 
@@ -103,12 +91,12 @@ describe("values", () => {
     const isSafe = Number.isSafeInteger(Number(digits));
     const params = [isSafe ? Number(digits) : digits];
     for (const place of isSafe ? ["?"] : ["?", "CAST(? AS INTEGER)"])
-      expect((await ask(here, `SELECT id FROM ids WHERE id = ${place}`, { params })).rows).toEqual([
+      expect(await rowsOf(here, `SELECT id FROM ids WHERE id = ${place}`, { params })).toEqual([
         params,
       ]);
     await change(here, "DELETE FROM ids WHERE id = ?", { params });
     const left = near.filter((n) => n !== BigInt(digits)).map((n) => [n.toString()]);
-    expect((await ask(here, "SELECT CAST(id AS TEXT) FROM ids ORDER BY id")).rows).toEqual(left);
+    expect(await rowsOf(here, "SELECT CAST(id AS TEXT) FROM ids ORDER BY id")).toEqual(left);
   });
 
   it.each<readonly [sql: string, params: unknown[], row: unknown[]]>([
@@ -121,7 +109,7 @@ describe("values", () => {
     ],
     ["SELECT hex(:data) -- :not ?", [{ base64: "AP8=" }], ["00FF"]],
   ])("are bound by number and by name: %s", async (sql, params, row) => {
-    expect((await ask(here, sql, { params })).rows).toEqual([row]);
+    expect(await rowsOf(here, sql, { params })).toEqual([row]);
   });
 
   it.each<readonly [sql: string, params: unknown[], message: string]>([
@@ -165,7 +153,7 @@ describe("values", () => {
     const { rows, truncated_by } = await ask(here, "SELECT printf('%.*c', 50000000, 'é')");
     expect(truncated_by).toBe("cell");
     expect(String(rows?.[0]?.[0])).toMatch(/^é+… \(8192 of \d+ bytes\)$/);
-    expect((await ask(here, "SELECT length(printf('%.*c', 50000000, 'x'))")).rows).toEqual([
+    expect(await rowsOf(here, "SELECT length(printf('%.*c', 50000000, 'x'))")).toEqual([
       [50_000_000],
     ]);
     await expect(ask(here, "SELECT json(printf('%.*c', 100000, '['))")).rejects.toThrow(
@@ -173,9 +161,7 @@ describe("values", () => {
     );
     await expect(
       ask(here, `SELECT ${"(".repeat(20_000)}1${")".repeat(20_000)}`),
-    ).rejects.toMatchObject({
-      kind: "invalid",
-    });
+    ).rejects.toMatchObject({ kind: "invalid" });
     await expect(ask(here, `SELECT 1${"+1".repeat(20_000)}`)).rejects.toThrow(
       /Expression tree is too large/,
     );

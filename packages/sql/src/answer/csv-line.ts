@@ -15,13 +15,13 @@ function csvField(value: unknown): string {
   }
 }
 
-/** A CSV record (RFC 4180) with a line feed. Objects are written as JSON. @param shown what is written for a value */
+/** A CSV record (RFC 4180) with a line feed. Objects are written as JSON. @param format what is written for a value */
 export function csvLine(
   row: readonly unknown[],
-  shown = (value: unknown): unknown => value,
+  format = (value: unknown): unknown => value,
 ): string {
   let line = "";
   for (let at = 0; at < row.length; at++)
-    line += `${at === 0 ? "" : ","}${csvField(shown(row[at]))}`;
+    line += `${at === 0 ? "" : ","}${csvField(format(row[at]))}`;
   return `${line}\n`;
 }

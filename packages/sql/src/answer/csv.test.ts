@@ -36,6 +36,11 @@ describe("a CSV file", () => {
     }
   });
 
+  it("may have another delimiter, and a carriage return inside a line", () => {
+    const records = fieldsOf("a\tb\nx\ry\t1,2\n", { delimiter: "\t" });
+    expect(records[1]).toEqual(["x\ry", "1,2"]);
+  });
+
   it("is numbered by lines, also after line breaks in quotes and empty lines", () => {
     expect(read('a,b\n\n"1\n2",\n\n3,4').map(({ line }) => line)).toEqual([1, 4, 6]);
     expect(read("a\n1\n\n2\n")).toEqual([

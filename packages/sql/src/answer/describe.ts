@@ -52,27 +52,27 @@ const CUT_FIRST =
 
 /** Fits a description into a budget: cuts the least important parts, and says in `omitted` what is missing. */
 export function bounded(description: Description, budget: number): Description {
-  let shown = description;
+  let answer = description;
   const omitted: Record<string, number> = {};
-  const over = () => JSON.stringify(shown).length + JSON.stringify(omitted).length + 100 - budget;
+  const over = () => JSON.stringify(answer).length + JSON.stringify(omitted).length + 100 - budget;
   for (const key of CUT_FIRST) {
-    const part: unknown = shown[key];
+    const part: unknown = answer[key];
     const excess = over();
     if (excess <= 0) break;
     if (typeof part === "string") {
       const length = Math.max(500, part.length - excess - 20);
       if (length >= part.length) continue;
       omitted[`${key}_chars`] = part.length - length;
-      shown = { ...shown, [key]: clip(part, length) };
+      answer = { ...answer, [key]: clip(part, length) };
     } else if (Array.isArray(part)) {
       const space = Math.max(0, JSON.stringify(part).length - excess - 30);
       const fits = fitCount(part, space);
       const isTooLong = fits === 1 && JSON.stringify(part[0]).length > space;
-      const kept = isTooLong && key !== "columns" ? 0 : fits;
-      if (kept === part.length) continue;
-      omitted[key] = part.length - kept;
-      shown = { ...shown, [key]: part.slice(0, kept) };
+      const count = isTooLong && key !== "columns" ? 0 : fits;
+      if (count === part.length) continue;
+      omitted[key] = part.length - count;
+      answer = { ...answer, [key]: part.slice(0, count) };
     }
   }
-  return Object.keys(omitted).length === 0 ? shown : { ...shown, omitted };
+  return Object.keys(omitted).length === 0 ? answer : { ...answer, omitted };
 }

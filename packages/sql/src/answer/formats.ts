@@ -54,30 +54,6 @@ export function encodeCell(value: unknown, max: number, cut: CutCells): unknown 
   }
 }
 
-/** Text that JSON leaves unchanged: no quotes, backslashes, control characters or lone surrogates. */
-const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
-
-/** `encodeCell` as JSON text, with a shortcut for plain values, which most cells contain. */
-export function cellText(value: unknown, max: number, cut: CutCells): string {
-  switch (typeof value) {
-    case "bigint":
-      return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
-        ? value.toString()
-        : `"${value}"`;
-    case "number":
-      if (Number.isFinite(value) && value !== 0) return String(value);
-      break;
-    case "string":
-      if (value.length * 3 <= max) return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
-      break;
-    case "boolean":
-      return value ? "true" : "false";
-    default:
-      if (value === null) return "null";
-  }
-  return JSON.stringify(encodeCell(value, max, cut));
-}
-
 /** All values of a row, each by `encodeCell`. */
 export const encodeRow = (row: readonly unknown[], max: number, cut: CutCells): unknown[] =>
   row.map((value) => encodeCell(value, max, cut));
@@ -103,7 +79,7 @@ export type RowWriter = (row: readonly unknown[], cut: CutCells) => string;
 export const rowWriter = (format: Format, cellBytes: number): RowWriter =>
   format === "csv"
     ? (row, cut) => inner(csvLine(encodeRow(row, cellBytes, cut)))
-    : (row, cut) => `[${row.map((value) => cellText(value, cellBytes, cut)).join(",")}]`;
+    : (row, cut) => JSON.stringify(encodeRow(row, cellBytes, cut));
 
 /** The member of an answer that holds the rows: `"rows":[…]` or `"text":"…"`. */
 export const rowsText = (format: Format, columns: readonly Column[], pieces: readonly string[]) =>

@@ -6,8 +6,8 @@ export function excerpt(sql: string, at: number): string {
   const from = Math.max(0, at - 30);
   const before = points.slice(from, at).join("");
   const after = points.slice(at, at + 30).join("");
-  const shown = `${from > 0 ? "…" : ""}${before}»${after}${at + 30 < points.length ? "…" : ""}`;
-  return JSON.stringify(oneLine(shown.replace(/\s+/g, " ")));
+  const text = `${from > 0 ? "…" : ""}${before}»${after}${at + 30 < points.length ? "…" : ""}`;
+  return JSON.stringify(oneLine(text.replace(/\s+/g, " ")));
 }
 
 /** ` (position 10: "SELECT * »FORM users")`, for the message of an error. @param index in code units */

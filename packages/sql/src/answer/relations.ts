@@ -54,10 +54,10 @@ export async function findRelation(
   const isWanted = ({ type }: Relation) => types === undefined || types.includes(type);
   let names = new Map<string, string>();
   for (const [schema, name] of readingsOf(wanted)) {
-    const all = (await relationsOf(database, schema, work)).filter(isWanted);
-    if (names.size === 0) names = new Map(all.map(({ name, written }) => [name, written]));
+    const relations = (await relationsOf(database, schema, work)).filter(isWanted);
+    if (names.size === 0) names = new Map(relations.map(({ name, written }) => [name, written]));
     const same = (text: string) =>
-      all
+      relations
         .filter((relation) => text === relation.name || text === relation.name.toLowerCase())
         .sort((a, b) => Number(b.isVisible ?? true) - Number(a.isVisible ?? true));
     const [relation] = [...same(name), ...same(name.toLowerCase())];
@@ -108,11 +108,11 @@ export async function describeTables(
     z.string(),
   );
   const after = cursors.decode(cursor);
-  const all =
+  const relations =
     table === undefined
       ? await relationsOf(database, schema, work)
       : [await findRelation(databases, database, { table, schema }, work)];
-  const wanted = all.filter(
+  const wanted = relations.filter(
     (relation) =>
       (after === undefined || placeOf(relation) > after) &&
       relation.name.toLowerCase().includes(part),
@@ -122,8 +122,8 @@ export async function describeTables(
     isMore && last !== undefined ? { next_cursor: cursors.encode(placeOf(last)) } : {};
   if (detail === "names") {
     const fits = fitCount(wanted, space, ({ name }) => name.length + 4);
-    const shown = wanted.slice(0, Math.min(limit, fits));
-    return { names: grouped(shown), ...next(shown.at(-1), shown.length < wanted.length) };
+    const page = wanted.slice(0, Math.min(limit, fits));
+    return { names: grouped(page), ...next(page.at(-1), page.length < wanted.length) };
   }
   // Views repeat columns of tables: in an overview, their names are enough.
   const isOverview = part === "" && column === "" && detail === "concise";

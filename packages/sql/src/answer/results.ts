@@ -66,10 +66,10 @@ export async function readPage(databases: Databases, asked: PageAsked): Promise<
     if (space < 0 && end > 0) break;
     end += 1;
   }
-  const shown = pieces.slice(0, end);
-  const last = shown.at(-1);
+  const page = pieces.slice(0, end);
+  const last = page.at(-1);
   const isMore = end < pieces.length || window.more;
-  const isCut = shown.some((_, row) => cuts.has(row));
+  const isCut = page.some((_, row) => cuts.has(row));
   const by = isMore ? (end >= rows ? "rows" : "bytes") : isCut ? "cell" : undefined;
   const notices = [
     ...(skip === 0 ? (window.notices ?? []) : []),
@@ -86,7 +86,7 @@ export async function readPage(databases: Databases, asked: PageAsked): Promise<
     ...(notices.length === 0 ? {} : { notices }),
   });
   const head = JSON.stringify(columns.map(({ name, type }) => ({ name, type })));
-  return `{"columns":${head},${rowsText(format, columns, shown)},${rest.slice(1)}`;
+  return `{"columns":${head},${rowsText(format, columns, page)},${rest.slice(1)}`;
 }
 
 const MORE = "Continue with next_cursor, or narrow the query with WHERE.";

@@ -29,10 +29,7 @@ it("is not slowed down by a hostile condition", () => {
 it("tells rules and values that rows have apart, within bounds", () => {
   expect(
     valuesText({ checks: ["CHECK (status IN ('a', 'b'))", "CHECK (length(status) > 0)"] }),
-  ).toEqual({
-    type: "('a', 'b')",
-    rest: "check (length(status) > 0)",
-  });
+  ).toEqual({ type: "('a', 'b')", rest: "check (length(status) > 0)" });
   expect(valuesText({ seen: ["'a'", "'b'"] })).toEqual({ type: "", rest: "seen 'a', 'b'" });
   expect(valuesText({ domain: "integer CHECK (VALUE > 0)" }).type).toBe(
     "= integer CHECK (VALUE > 0)",

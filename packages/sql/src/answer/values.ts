@@ -21,14 +21,14 @@ const MAX_RULE_CHARS = 150;
 
 /** `'a', 'b', … 3 more`. @param count of all, if the list has only the first ones */
 export function valueList(values: readonly string[], count = values.length): string {
-  const shown: string[] = [];
+  const list: string[] = [];
   let chars = 0;
   for (const value of values.slice(0, MAX_VALUES)) {
     chars += value.length + 2;
-    if (shown.length > 0 && chars > MAX_LIST_CHARS) break;
-    shown.push(value.length > MAX_LIST_CHARS ? `${value.slice(0, MAX_LIST_CHARS)}…` : value);
+    if (list.length > 0 && chars > MAX_LIST_CHARS) break;
+    list.push(value.length > MAX_LIST_CHARS ? `${value.slice(0, MAX_LIST_CHARS)}…` : value);
   }
-  return [...shown, ...(count > shown.length ? [`… ${count - shown.length} more`] : [])].join(", ");
+  return [...list, ...(count > list.length ? [`… ${count - list.length} more`] : [])].join(", ");
 }
 
 const LITERAL = "(?:'(?:[^']|'')*'|-?\\d+(?:\\.\\d+)?)";

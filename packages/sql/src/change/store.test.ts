@@ -2,21 +2,22 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DirectoryAllowlist } from "@refmcp/boundary";
-import { afterEach, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { ChangeWriter, type RecordedRow, RecordTooLarge, readRows, readSummary } from "./record.ts";
 import { ChangeStore } from "./store.ts";
 
-const made: string[] = [];
-afterEach(() => {
-  for (const one of made.splice(0)) rmSync(one, { recursive: true, force: true });
-});
-
 function store(days = 30) {
   const directory = mkdtempSync(join(tmpdir(), "refmcp-changes-"));
-  made.push(directory);
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const allowed = new DirectoryAllowlist({ configured: [], mode: "off" });
   const open = () => new ChangeStore({ directories: [directory], allowed, enabled: true, days });
   return { directory, open, changes: open() };
+}
+
+async function writerFor(changes: ChangeStore): Promise<ChangeWriter> {
+  const slot = await changes.slot("db");
+  if ("reason" in slot) throw new Error(slot.reason);
+  return new ChangeWriter(slot);
 }
 
 async function record(
@@ -24,9 +25,7 @@ async function record(
   rows: readonly RecordedRow[],
   undoes?: string,
 ): Promise<string> {
-  const slot = await changes.slot("db");
-  if ("reason" in slot) throw new Error(slot.reason);
-  const writer = new ChangeWriter(slot);
+  const writer = await writerFor(changes);
   for (const row of rows) writer.add(row);
   writer.finish({ database: "db", statements: ["DELETE FROM t"], undoes });
   return writer.committed();
@@ -67,9 +66,7 @@ it("keeps rows and summary of a change, and knows what was undone", async () => 
 
 it("does not take the rest of a killed process for a record", async () => {
   const { changes } = store();
-  const slot = await changes.slot("db");
-  if ("reason" in slot) throw new Error(slot.reason);
-  new ChangeWriter(slot).add(row);
+  (await writerFor(changes)).add(row);
   const id = await record(changes, [row]);
   const [{ path } = { path: "" }, ...others] = await changes.list("db");
   expect(others).toEqual([]);
@@ -82,9 +79,7 @@ it("does not take the rest of a killed process for a record", async () => {
 
 it("refuses more rows or bytes than a record may have, and leaves nothing", async () => {
   const { changes, directory } = store();
-  const slot = await changes.slot("db");
-  if ("reason" in slot) throw new Error(slot.reason);
-  const writer = new ChangeWriter(slot);
+  const writer = await writerFor(changes);
   const large = { ...row, before: ["x".repeat(1_048_576)] };
   expect(() => {
     for (let at = 0; at < 65; at++) writer.add(large);

@@ -76,19 +76,20 @@ async function firstRecord({ handle, path }: GuardedFile, delimiter: string): Pr
 /** The table's columns, in the order of the file's header. */
 function headerOf(
   fields: readonly string[],
-  known: readonly string[],
+  columnNames: readonly string[],
   table: string,
   path: string,
 ): string[] {
-  const hint = `The first line must name columns of ${table}: ${known.slice(0, 40).join(", ")}. For ; or tabs set delimiter.`;
+  const hint = `The first line must name columns of ${table}: ${columnNames.slice(0, 40).join(", ")}. For ; or tabs set delimiter.`;
   if (fields.length === 0)
     throw new ToolError("invalid", `The first line of ${JSON.stringify(path)} is empty.`, { hint });
   const columns = fields.map((field) => {
     const wanted = field.trim().toLowerCase();
     const column =
-      known.find((name) => name === field) ?? known.find((name) => name.toLowerCase() === wanted);
+      columnNames.find((name) => name === field) ??
+      columnNames.find((name) => name.toLowerCase() === wanted);
     if (column !== undefined) return column;
-    throw withNear("column", field.slice(0, 60), known, hint);
+    throw withNear("column", field.slice(0, 60), columnNames, hint);
   });
   const twice = columns.find((column, index) => columns.indexOf(column) !== index);
   if (twice === undefined) return columns;

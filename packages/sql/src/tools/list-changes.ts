@@ -37,8 +37,8 @@ export const listChangesTool = (kind: Kind) =>
       const at = await databases.at(database);
       const cursors = cursorsOf(kind.names.listChanges, at.identity, z.string());
       const last = cursors.decode(cursor);
-      const all = await at.settled(await databases.changes.list(at.identity), { signal });
-      const changes = all.filter(({ id }) => last === undefined || id < last).map(listed);
+      const recorded = await at.settled(await databases.changes.list(at.identity), { signal });
+      const changes = recorded.filter(({ id }) => last === undefined || id < last).map(listed);
       const page = changes.slice(0, Math.min(limit, fitCount(changes, budget - 200)));
       const next = page.at(-1);
       return {

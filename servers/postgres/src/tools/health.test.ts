@@ -7,10 +7,10 @@ import { shop } from "../../test/shop.ts";
 const at = shop();
 
 it("finds a sequence that is running out", async () => {
-  await at().sql(
+  await at.sql(
     "CREATE TABLE narrow (id smallserial PRIMARY KEY); SELECT setval('narrow_id_seq', 32000)",
   );
-  expect(await at().data("pg_health", { checks: ["sequences"] })).toMatchObject({
+  expect(await at.data("pg_health", { checks: ["sequences"] })).toMatchObject({
     findings: [{ check: "sequences", status: "warning", details: [expect.objectContaining({})] }],
   });
 });
@@ -22,13 +22,8 @@ it("names unvalidated constraints, blocked sessions with both statements, and ol
     CREATE TABLE holes (id int PRIMARY KEY, text text);
     INSERT INTO holes SELECT n, repeat('x', 200) FROM generate_series(1, 100000) n; DELETE FROM holes WHERE id % 20 <> 0;
     CREATE MATERIALIZED VIEW sums AS SELECT 1 AS n; CREATE ROLE anon; GRANT SELECT ON sums TO anon`);
-  const server = await talk([
-    "--url",
-    world.adminUrl,
-    "--allow-privileged-role",
-    "--toolsets",
-    "dba",
-  ]);
+  const dba = ["--allow-privileged-role", "--toolsets", "dba"];
+  const server = await talk(["--url", world.adminUrl, ...dba]);
   const holder = new pg.Client({ connectionString: world.adminUrl });
   const waiter = new pg.Client({ connectionString: world.adminUrl });
   await holder.connect();
@@ -47,21 +42,14 @@ it("names unvalidated constraints, blocked sessions with both statements, and ol
   await holder.query("ROLLBACK");
   await waiting;
   await Promise.all([holder.end(), waiter.end()]);
-  expect(await check("constraints")).toMatchObject({
-    status: "warning",
-    details: [{ table: "guarded", constraint: "later" }],
-  });
-  expect(await check("security")).toMatchObject({
-    status: "warning",
-    summary: expect.stringMatching(
-      /^Problems found: \d+\. Checked: .*API roles \(anon\).*not what other roles/,
-    ),
-  });
-  // Without statistics it can't know, and says so.
-  expect(await check("bloat")).toMatchObject({
-    status: "note",
-    summary: expect.stringMatching(/Not seen: .*need ANALYZE: 1 \(holes\)\.$/),
-  });
+  const constraint = { table: "guarded", constraint: "later" };
+  expect(await check("constraints")).toMatchObject({ status: "warning", details: [constraint] });
+  for (const [name, status, summary] of [
+    ["security", "warning", /^Problems found: \d+\. Checked: .*API roles \(anon\).*not what other/],
+    // Without statistics it can't know, and says so.
+    ["bloat", "note", /Not seen: .*need ANALYZE: 1 \(holes\)\.$/],
+  ] as const)
+    expect(await check(name)).toMatchObject({ status, summary: expect.stringMatching(summary) });
   await world.admin("VACUUM ANALYZE holes");
   expect((await check("bloat")).details).toEqual([
     { object: "holes", kind: "table", bytes: expect.any(Number), wasted_bytes: expect.any(Number) },
@@ -80,16 +68,8 @@ it("is never ok about what the role could not see, and names the role", async ()
   await world.admin(
     `ANALYZE large; REVOKE ALL ON large FROM ${world.role}; REVOKE ALL ON SEQUENCE hidden FROM ${world.role}`,
   );
-  const all = [
-    "connections",
-    "bloat",
-    "transactions",
-    "sequences",
-    "locks",
-    "replication",
-    "security",
-    "constraints",
-  ];
+  const all =
+    "connections bloat transactions sequences locks replication security constraints".split(" ");
   const asked = async (url: string, ...flags: string[]) => {
     const server = await talk(["--url", url, "--toolsets", "dba", ...flags]);
     const { role, findings } = await server.data("pg_health", { checks: all });
@@ -112,10 +92,7 @@ it("is never ok about what the role could not see, and names the role", async ()
       status: "note",
       summary: expect.stringMatching(unseen),
     });
-  expect(of.get("constraints")).toMatchObject({
-    status: "ok",
-    summary: "Every constraint is validated.",
-  });
+  expect(of.get("constraints")).toMatchObject({ status: "ok" });
   const superuser = await asked(world.adminUrl, "--allow-privileged-role");
   expect(superuser.role).toMatch(/^\w+ \(superuser\)$/);
   for (const { check, status, summary } of superuser.of.values())

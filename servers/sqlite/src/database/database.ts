@@ -15,21 +15,20 @@ import {
   type Relation,
   type ResultWindow,
   type Settling,
-  shownImport,
   TOO_LARGE,
   type Undone,
-  unquoted,
   type Work,
 } from "@refmcp/sql";
 import * as z from "zod";
-import { COMPANIONS, type Place } from "./driver/handle.ts";
+import { watched } from "./change/effects.ts";
+import type { Place } from "./driver/handle.ts";
 import type { Answer, Job, Op } from "./driver/jobs.ts";
 import type { Pool } from "./driver/pool.ts";
 import { shownPlan } from "./explain/plan.ts";
 import { identityOf, isAnother, versionOf } from "./file.ts";
+import { copyIn, copyOut } from "./files/transfer.ts";
 import { passReading, passWriting } from "./gate/gate.ts";
 import { nullsFor, paramsOf } from "./gate/params.ts";
-import { type Statement, targetOf } from "./gate/tokens.ts";
 import { describe, factsOf, relationsIn, writableColumns } from "./schema/describe.ts";
 import { explainedIn } from "./schema/hints.ts";
 import { look, type Source } from "./schema/look.ts";
@@ -54,9 +53,6 @@ const facts = z.object({
 const UNDO_MS = 600_000;
 /** Only ends a process that hangs. The statement limit does not apply: a killed rollback would start again. */
 const ROLLBACK_MS = 3_600_000;
-/** An import of a larger file is not recorded, in bytes. */
-const MAX_RECORDED_FILE = 8 * 1_048_576;
-
 /** A SQLite database file. */
 export class SqliteDatabase implements Database {
   readonly name: string;
@@ -232,66 +228,8 @@ export class SqliteDatabase implements Database {
   /** A pending change shows only when it is undone. */
   settled = async (changes: RecordedChange[]) => changes;
 
-  async copyOut({ sql, params, path, signal, write }: CopyOut): Promise<number> {
-    requireOtherName(path);
-    passReading(sql);
-    const job = { place: this.#place, sql, params: paramsOf(sql, params) };
-    const { pool, timeoutMs } = this.#options;
-    const copying = pool.lease(this.#place.file, { signal, timeoutMs }, async (ask) => {
-      let rows = 0;
-      await ask("openRows", job);
-      for (;;) {
-        const piece = await ask("nextRows", {});
-        await write(Buffer.from(piece.text));
-        rows += piece.rows;
-        if (piece.isLast) return rows;
-      }
-    });
-    return await copying.catch(async (error: unknown) => {
-      throw await explainedIn(error, sql, this.#source, signal);
-    });
-  }
-
-  async copyIn(job: CopyIn) {
-    const isLarge = job.size > MAX_RECORDED_FILE;
-    const done = await this.#copyIn(job, isLarge ? { reason: TOO_LARGE } : await job.record());
-    // A change that can't be recorded is made without it.
-    const isDone = !("unrecorded" in done);
-    const last = isDone ? done : await this.#copyIn(job, { reason: done.unrecorded });
-    if ("unrecorded" in last) throw new Error("the import was not made");
-    return last;
-  }
-
-  /** One attempt to import a file; or why it can't be recorded, and nothing was changed. */
-  async #copyIn(
-    { relation, columns, path, delimiter, dryRun, signal, ...job }: CopyIn,
-    recording: Awaited<ReturnType<CopyIn["record"]>>,
-  ) {
-    const { pool, timeoutMs } = this.#options;
-    const statements = [shownImport(path, relation.written)];
-    const csv = { table: relation.name, columns, path, delimiter, recording, statements };
-    const copying = pool.lease(this.#place.file, { signal, timeoutMs }, async (ask) => {
-      await ask("openTable", { place: this.#place, ...csv, ...this.#facts });
-      let read = 0;
-      for await (const bytes of job.bytes()) {
-        const failed = await ask("addRows", { bytes, isLast: false });
-        if (failed !== undefined) return failed;
-        read += bytes.length;
-        job.progress(read);
-      }
-      const failed = await ask("addRows", { bytes: new Uint8Array(), isLast: true });
-      if (failed !== undefined) return failed;
-      const settled = await ask("settleTable", {});
-      if ("unrecorded" in settled) return settled;
-      if (settled.loss !== undefined && !dryRun) await job.agree(settled.loss);
-      signal.throwIfAborted();
-      return { rows: settled.rows, changeId: await ask("closeTable", { commit: !dryRun }) };
-    });
-    return await copying.catch(async (error: unknown) => {
-      await this.recover();
-      throw error;
-    });
-  }
+  copyOut = (job: CopyOut): Promise<number> => copyOut(this.#source, job);
+  copyIn = (job: CopyIn) => copyIn(this.#source, job, this.#facts, () => this.recover());
 
   /** A killed process leaves a journal, which a reading handle can't roll back but an empty change does. */
   async recover(): Promise<void> {
@@ -305,36 +243,4 @@ export class SqliteDatabase implements Database {
   async ready(signal: AbortSignal): Promise<void> {
     await look(this.#source, [["SELECT count(*) FROM sqlite_schema"]], { signal });
   }
-}
-
-/** What a change does with rows, by its text; its effects are found out when it runs. */
-function watched({ verb, tokens }: Statement) {
-  const target = targetOf({ verb, tokens });
-  const words = tokens.flatMap(({ kind, text }) => (kind === "word" ? [text.toUpperCase()] : []));
-  const overwrites = words.some(
-    (word, at) => word === "REPLACE" || (word === "DO" && words[at + 1] === "UPDATE"),
-  );
-  const changesRows = /^(INSERT|REPLACE|UPDATE|DELETE)$/.test(verb);
-  const [, what] = tokens;
-  const kind = changesRows || what?.kind !== "word" ? "" : ` ${what.text.toUpperCase()}`;
-  return {
-    verb,
-    command: `${verb}${kind}`,
-    overwrites: overwrites && /^(INSERT|REPLACE|UPDATE)$/.test(verb),
-    ...(target === undefined
-      ? {}
-      : { target: unquoted(target.replace(/^.*\./s, "")).toLowerCase() }),
-  };
-}
-
-/** @throws ToolError for a name that SQLite uses for its own files: it could take such a file for part of a database */
-function requireOtherName(path: string): void {
-  if (!COMPANIONS.some((companion) => path.toLowerCase().endsWith(companion))) return;
-  throw new ToolError(
-    "denied",
-    `${JSON.stringify(path)} is a name that SQLite uses for its own files.`,
-    {
-      hint: "Choose another name: SQLite could take such a file for part of a database.",
-    },
-  );
 }

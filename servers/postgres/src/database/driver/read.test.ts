@@ -1,21 +1,18 @@
 import { type Database, type Page, type Reading, readPage } from "@refmcp/sql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { databaseOn, type Lab, lab } from "../../../test/lab.ts";
+import { databaseOn } from "../../../test/lab.ts";
+import { labFor } from "../../../test/session.ts";
 import { readRows } from "./read.ts";
 import type { Sessions } from "./sessions.ts";
 
-let world: Lab;
+const world = labFor(
+  "CREATE TABLE numbers AS SELECT n, 'row ' || n AS name FROM generate_series(1, 1000) n",
+);
 let database: Sessions;
-beforeAll(async () => {
-  world = await lab(
-    "CREATE TABLE numbers AS SELECT n, 'row ' || n AS name FROM generate_series(1, 1000) n",
-  );
+beforeAll(() => {
   database = databaseOn(world.url);
 });
-afterAll(async () => {
-  await database?.close();
-  await world?.dispose();
-});
+afterAll(() => database?.close());
 
 const signal = new AbortController().signal;
 interface Asked {
@@ -51,14 +48,7 @@ describe("types come back exactly", () => {
     ["double precision", "0.1::float8 + 0.2::float8", 0.30000000000000004],
     ["double precision", "'-Infinity'::float8", "-Infinity"],
     ["text", "'ü🙂 \"quoted\"'", 'ü🙂 "quoted"'],
-    [
-      "integer[]",
-      "array[[1,2],[3,null]]",
-      [
-        [1, 2],
-        [3, null],
-      ],
-    ],
+    ["integer[]", "'{{1},{NULL}}'::int[]", [[1], [null]]],
     ["text[]", `array['a,b','"','NULL',null,'{}','\\']`, ["a,b", '"', "NULL", null, "{}", "\\"]],
     ["bigint[]", "array[9007199254740993]", ["9007199254740993"]],
     ["jsonb", `'{"big": 12345678901234567890}'::jsonb`, '{"big": 12345678901234567890}'],
@@ -103,15 +93,11 @@ describe("parameters", () => {
   });
 
   it("are explained if they do not match", async () => {
-    await expect(ask("SELECT $1::int", { params: [] })).rejects.toMatchObject({
-      kind: "invalid",
-      code: "08P01",
-    });
+    const missing = ask("SELECT $1::int", { params: [] });
+    await expect(missing).rejects.toMatchObject({ kind: "invalid", code: "08P01" });
     await expect(ask("SELECT $1::int", { params: [[1]] })).rejects.toMatchObject({ code: "22P02" });
-    await expect(ask("SELECT $1::text", { params: ["a\0"] })).rejects.toThrow(/\$1 contains a NUL/);
-    await expect(ask("SELECT $1::text[]", { params: [["a\0"]] })).rejects.toThrow(
-      /\$1 contains a NUL/,
-    );
+    for (const nul of ["a\0", ["a\0"]])
+      await expect(ask("SELECT $1", { params: [nul] })).rejects.toThrow(/\$1 contains a NUL/);
     expect((await ask("SELECT 1")).rows).toEqual([[1]]);
   });
 });
@@ -129,22 +115,12 @@ describe("caps and pages", () => {
   };
   const wanted = Array.from({ length: 1000 }, (_, index) => index + 1);
 
-  it.each([1, 7, 63, 64, 65, 999, 1000, 1001])(
+  it.each([63, 64, 65, 1000, 1001])(
     "join without a repeat or a gap, %i rows each",
     async (rows) => {
-      const counted = rows < 7 ? wanted.slice(0, 40) : wanted;
-      const sql = `SELECT n FROM numbers ORDER BY n LIMIT ${counted.length}`;
-      expect(await pages(sql, rows)).toEqual(counted);
+      expect(await pages("SELECT n FROM numbers ORDER BY n", rows)).toEqual(wanted);
     },
   );
-
-  it("are a conflict rather than a silent gap if earlier rows changed", async () => {
-    const sql = "SELECT n FROM numbers ORDER BY n";
-    const { next_cursor: cursor } = await ask(sql, { rows: 10 });
-    await world.admin("INSERT INTO numbers VALUES (0, 'new')");
-    await expect(ask(sql, { rows: 10, cursor })).rejects.toMatchObject({ kind: "conflict" });
-    await world.admin("DELETE FROM numbers WHERE n = 0");
-  });
 
   it("of a slow statement come before it finishes", async () => {
     const sql = "SELECT n, pg_sleep(0.01) FROM generate_series(1, 100000) n";
@@ -155,14 +131,12 @@ describe("caps and pages", () => {
   });
 
   it("leave no transaction, lock or snapshot behind: a migration does not wait for them", async () => {
-    const page = await ask("SELECT n FROM numbers ORDER BY n", { rows: 10 });
+    const sql = "SELECT n FROM numbers ORDER BY n";
+    const page = await ask(sql, { rows: 10 });
     expect(page.next_cursor).toBeDefined();
     await expect.poll(held).toEqual([]);
     await world.admin("SET lock_timeout = '100ms'; ALTER TABLE numbers ADD COLUMN extra int");
-    const next = await ask("SELECT n FROM numbers ORDER BY n", {
-      rows: 10,
-      cursor: page.next_cursor,
-    });
+    const next = await ask(sql, { rows: 10, cursor: page.next_cursor });
     expect(next.rows[0]).toEqual([11]);
   });
 });

@@ -135,13 +135,10 @@ describe("sslmode as in libpq", () => {
     ).toBe(true);
     const byAddress = "hostaddr=127.0.0.1&sslmode=verify-full&sslrootcert=$server.crt";
     expect(await encrypted(secured, byAddress, "localhost")).toBe(true);
-    await expect(encrypted(secured, byAddress, "other.test")).rejects.toMatchObject({
-      kind: "unavailable",
-    });
-    await expect(
-      encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt"),
-    ).rejects.toMatchObject({
-      kind: "unavailable",
+    const other = encrypted(secured, byAddress, "other.test");
+    await expect(other).rejects.toMatchObject({ kind: "unavailable" });
+    const byName = encrypted(secured, "sslmode=verify-full&sslrootcert=$server.crt");
+    await expect(byName).rejects.toMatchObject({
       message: expect.stringMatching(/certificate for another host name/),
       hint: expect.stringContaining("verify-ca"),
     });
@@ -150,27 +147,21 @@ describe("sslmode as in libpq", () => {
   it.each(["sslmode=require", "sslmode=verify-ca", "sslmode=verify-full"])(
     "refuses another authority: %s",
     async (mode) => {
-      await expect(
-        encrypted(secured, `${mode}&sslrootcert=$other.crt`, "localhost"),
-      ).rejects.toMatchObject({
-        message: expect.stringMatching(/certificate that can't be verified/),
-      });
+      const connecting = encrypted(secured, `${mode}&sslrootcert=$other.crt`, "localhost");
+      await expect(connecting).rejects.toThrow(/certificate that can't be verified/);
     },
   );
 
   it("continues without TLS if the CA does not match and the mode is prefer", async () => {
-    expect(await encrypted(secured, "sslmode=prefer&sslrootcert=$other.crt", "localhost")).toBe(
-      false,
-    );
+    const query = "sslmode=prefer&sslrootcert=$other.crt";
+    expect(await encrypted(secured, query, "localhost")).toBe(false);
   });
 
   it("with a server without TLS", async () => {
     for (const query of ["", "sslmode=disable", "sslmode=allow", "sslmode=prefer"])
       expect(await encrypted(plain, query)).toBe(false);
     for (const query of ["sslmode=require", "sslmode=verify-full&sslrootcert=$server.crt"])
-      await expect(encrypted(plain, query, "localhost")).rejects.toMatchObject({
-        message: expect.stringMatching(/does not support TLS/),
-      });
+      await expect(encrypted(plain, query, "localhost")).rejects.toThrow(/does not support TLS/);
   });
 
   it("cancels over TLS", async () => {
@@ -193,10 +184,10 @@ describe("sslmode as in libpq", () => {
 describe("certificates of an authority", () => {
   it("are accepted from a client", async () => {
     const mine = "sslcert=$client.crt&sslkey=$client.key";
-    for (const mode of ["require", "verify-ca", "verify-full", "prefer"])
-      expect(
-        await encrypted(strict, `${mine}&sslmode=${mode}&sslrootcert=$authority.crt`, "localhost"),
-      ).toBe(true);
+    for (const mode of ["require", "verify-ca", "verify-full", "prefer"]) {
+      const query = `${mine}&sslmode=${mode}&sslrootcert=$authority.crt`;
+      expect(await encrypted(strict, query, "localhost"), mode).toBe(true);
+    }
   });
 
   it.each([
@@ -246,12 +237,9 @@ describe("channel binding", () => {
   it("connects through nobody else, who could read everything without it", async () => {
     const { server, close } = await interceptor(secured);
     expect(await encrypted(server, "sslmode=require")).toBe(true);
-    await expect(
-      encrypted(server, "sslmode=require&channel_binding=require"),
-    ).rejects.toMatchObject({
-      kind: "unavailable",
-    });
+    const bound = "sslmode=require&channel_binding=require";
+    await expect(encrypted(server, bound)).rejects.toMatchObject({ kind: "unavailable" });
     close();
-    expect(await encrypted(secured, "sslmode=require&channel_binding=require")).toBe(true);
+    expect(await encrypted(secured, bound)).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Lab, lab } from "../../../test/lab.ts";
+import { labFor } from "../../../test/session.ts";
 import { PROBLEMS } from "./lints.ts";
 
 const COMMON = `
@@ -165,17 +165,13 @@ const CASES: Readonly<
   ],
 };
 
-let world: Lab;
+const world = labFor();
 let client: pg.Client;
 beforeAll(async () => {
-  world = await lab();
   client = new pg.Client({ connectionString: world.adminUrl });
   await client.connect();
 });
-afterAll(async () => {
-  await client?.end();
-  await world?.dispose();
-});
+afterAll(() => client?.end());
 
 it.each(Object.entries(PROBLEMS))("%s", async (problem, lint) => {
   const [bad, found, good] = CASES[problem] ?? ["", ["a case for it"], ""];

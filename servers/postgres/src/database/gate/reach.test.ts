@@ -1,6 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Lab, lab } from "../../../test/lab.ts";
-import { type Talk, talk } from "../../../test/session.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { labFor, talkFor } from "../../../test/session.ts";
 import { FunctionGate } from "./reach.ts";
 import { namesOf, parseSql, treeOf, walk } from "./syntax.ts";
 
@@ -11,6 +10,26 @@ const evil = (url: string) => `
     SELECT length(public.dblink_exec('${url}', 'INSERT INTO public.witness VALUES (1)')) $$;
   CREATE FUNCTION evil(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT public.evil() + $1';
   CREATE FUNCTION evil(int, int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN public.evil() + $1; END';`;
+
+/** Code in every part of a body: what it declares, and what it runs. */
+const PARTS = [
+  ["x int := evil();", ""],
+  ["x dom_type := evil()::text;", ""],
+  ["", "a[evil()] := 1;"],
+  ["", "IF evil() > 0 THEN NULL; END IF;"],
+  ["", "CASE evil() WHEN 1 THEN NULL; ELSE NULL; END CASE;"],
+  ["", "BEGIN PERFORM 1/0; EXCEPTION WHEN OTHERS THEN PERFORM evil(); END;"],
+  ["", "RAISE NOTICE '%', evil();"],
+  ["", "FOR i IN 1..evil() LOOP NULL; END LOOP;"],
+  ["", "OPEN c FOR SELECT evil(); FETCH c INTO i;"],
+  ["", "EXECUTE 'SELECT evil()';"],
+  ["", "EXECUTE ('SELECT evil()');"],
+  ["", "EXECUTE(format('SELECT %I()', 'evil'));"],
+  ["", "EXECUTE 'SELECT e' || 'vil()';"],
+  ["", "FOR i IN EXECUTE format('SELECT %I()', 'evil') LOOP NULL; END LOOP;"],
+  ["", 'PERFORM U&"e\\0076il"();'],
+  ["", "PERFORM/**/evil/**/();"],
+] as const;
 
 /** Ways to reach it, each as what it needs and the statements that use it. */
 const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: string[]]>> = {
@@ -33,40 +52,11 @@ const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: stri
     "SELECT first()",
   ],
   "code in every part of PL/pgSQL": [
-    ["x int := evil()", "x dom_type := evil()::text"]
-      .map(
-        (part, at) =>
-          `CREATE FUNCTION declared${at}() RETURNS int LANGUAGE plpgsql AS 'DECLARE ${part}; BEGIN RETURN 1; END'`,
-      )
-      .concat(
-        [
-          "a[evil()] := 1;",
-          "IF evil() > 0 THEN NULL; END IF;",
-          "CASE evil() WHEN 1 THEN NULL; ELSE NULL; END CASE;",
-          "BEGIN PERFORM 1/0; EXCEPTION WHEN OTHERS THEN PERFORM evil(); END;",
-          "RAISE NOTICE '%', evil();",
-          "FOR i IN 1..evil() LOOP NULL; END LOOP;",
-          "OPEN c FOR SELECT evil(); FETCH c INTO i;",
-          "EXECUTE 'SELECT evil()';",
-          "EXECUTE ('SELECT evil()');",
-          "EXECUTE(format('SELECT %I()', 'evil'));",
-          "EXECUTE 'SELECT e' || 'vil()';",
-          "FOR i IN EXECUTE format('SELECT %I()', 'evil') LOOP NULL; END LOOP;",
-          'PERFORM U&"e\\0076il"();',
-          "PERFORM/**/evil/**/();",
-        ].map(
-          (part, at) =>
-            `CREATE FUNCTION part${at}() RETURNS int LANGUAGE plpgsql AS $f$ DECLARE a int[]; i int; c refcursor; BEGIN ${part} RETURN 1; END $f$`,
-        ),
-      )
-      .concat("")
-      .reverse()
-      .concat("CREATE DOMAIN dom_type AS text")
-      .reverse()
-      .join(";"),
-    ...["declared0", "declared1", ...Array.from({ length: 14 }, (_, at) => `part${at}`)].map(
-      (name) => `SELECT ${name}()`,
-    ),
+    `CREATE DOMAIN dom_type AS text; ${PARTS.map(
+      ([declared, part], at) =>
+        `CREATE FUNCTION part${at}() RETURNS int LANGUAGE plpgsql AS $f$ DECLARE a int[]; i int; c refcursor; ${declared} BEGIN ${part} RETURN 1; END $f$`,
+    ).join(";")}`,
+    ...PARTS.map((_, at) => `SELECT part${at}()`),
   ],
   "a default of an argument": [
     "CREATE FUNCTION defaulted(int DEFAULT evil()) RETURNS int LANGUAGE sql AS 'SELECT 1'",
@@ -146,21 +136,13 @@ const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: stri
 
 describe.each(Object.keys(WAYS))("%s", (way) => {
   const [setup = "", ...statements] = WAYS[way] ?? [];
-  let world: Lab;
-  let server: Talk;
-  let unguarded: Talk;
+  const world = labFor();
+  const server = talkFor(() => ["--url", world.url]);
+  const unguarded = talkFor(() => ["--url", world.url, "--allow-function", "*"]);
   beforeAll(async () => {
-    world = await lab();
     await world.admin(evil(world.adminUrl));
     await world.admin(`${setup}; GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC`);
     await world.admin("DELETE FROM witness");
-    server = await talk(["--url", world.url]);
-    unguarded = await talk(["--url", world.url, "--allow-function", "*"]);
-  });
-  afterAll(async () => {
-    await server?.close();
-    await unguarded?.close();
-    await world?.dispose();
   });
   const witnesses = async () => (await world.admin("SELECT count(*)::int AS n FROM witness"))[0]?.n;
 
@@ -189,10 +171,7 @@ describe.each(Object.keys(WAYS))("%s", (way) => {
 });
 
 describe("what a function does", () => {
-  let world: Lab;
-  let server: Talk;
-  beforeAll(async () => {
-    world = await lab(`
+  const world = labFor(`
       CREATE TABLE stock (id int PRIMARY KEY, film int, copies int); INSERT INTO stock VALUES (1, 7, 2), (2, 7, 0);
       CREATE DOMAIN year AS int CHECK (VALUE BETWEEN 1901 AND 2155);
       CREATE FUNCTION in_stock(p_id int) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -216,12 +195,7 @@ describe("what a function does", () => {
       CREATE FUNCTION twisted() RETURNS text LANGUAGE sql SET standard_conforming_strings = off AS $$ SELECT '\\\\' $$;
       CREATE FUNCTION compiled(internal) RETURNS internal LANGUAGE c AS '$libdir/dict_snowball', 'dsnowball_init';
       CREATE EXTENSION tablefunc`);
-    server = await talk(["--url", world.url]);
-  });
-  afterAll(async () => {
-    await server?.close();
-    await world?.dispose();
-  });
+  const server = talkFor(() => ["--url", world.url]);
 
   it.each([
     ["SELECT in_stock(1), in_stock(2)", [[true, false]]],
@@ -258,10 +232,7 @@ describe("what a function does", () => {
       /function crosstab9\(unknown\) does not exist/,
     ],
   ])("%s: %s", async (sql, message) => {
-    expect(await server.call("query", { sql })).toMatchObject({
-      isError: true,
-      text: expect.stringMatching(message),
-    });
+    expect(await server.refused("query", { sql })).toMatch(message);
   });
 
   it("is judged again when it is redeclared, and PostgreSQL's names too", async () => {

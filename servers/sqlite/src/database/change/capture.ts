@@ -121,21 +121,21 @@ export class Capture {
       const now = columns.map((name) => (isGone ? "NULL" : `t.${quoteIdentifier(name)}`));
       const states = [...columns.map((_, at) => `l.c${at}`), ...now];
       const keys = key.map((_, at) => `l.k${at}`);
-      const same = key.map((one, at) => `t.${one} = l.k${at}`).join(" AND ");
+      const same = key.map((column, at) => `t.${column} = l.k${at}`).join(" AND ");
       const join = isGone ? "" : `LEFT JOIN main.${quoteIdentifier(table)} t ON ${same}`;
       const from = `FROM temp.${log} l ${join}`;
-      const shown = [...keys, ...states];
+      const expressions = [...keys, ...states];
       const exact = this.#database
         .prepare<[unknown], unknown[]>(
-          `SELECT ${shown.map(asBytes).join(", ")} ${from} WHERE l.rowid = ?`,
+          `SELECT ${expressions.map(asBytes).join(", ")} ${from} WHERE l.rowid = ?`,
         )
         .raw();
-      const all = this.#database
+      const changedRows = this.#database
         .prepare<[], unknown[]>(
-          `SELECT l.rowid, l.e, ${isGone ? "0" : `t.${key[0]} IS NOT NULL`}, ${shown.join(", ")} ${from} ORDER BY ${keys.join(", ")}`,
+          `SELECT l.rowid, l.e, ${isGone ? "0" : `t.${key[0]} IS NOT NULL`}, ${expressions.join(", ")} ${from} ORDER BY ${keys.join(", ")}`,
         )
         .raw();
-      for (const [at, existed, exists, ...values] of all.iterate()) {
+      for (const [at, existed, exists, ...values] of changedRows.iterate()) {
         const bytes = isDoubtful(values) ? exact.get(at) : undefined;
         const encoded = values.map((value, index) => encodeValue(value, bytes?.[index]));
         const middle = key.length + columns.length;
@@ -178,13 +178,13 @@ export class Capture {
       const gone =
         now === undefined || rows === 0 ? 0 : Math.max(0, rows + inserted - deleted - now);
       const replaced = Math.min(gone, inserted);
-      const all = {
+      const total = {
         table: name,
         inserted: inserted - replaced,
         updated: updated + replaced,
         deleted: deleted + gone - replaced,
       };
-      return all.inserted + all.updated + all.deleted === 0 ? [] : [all];
+      return total.inserted + total.updated + total.deleted === 0 ? [] : [total];
     });
   }
 }
@@ -217,7 +217,7 @@ function logTable({ log, key, collations, columns, hasRowid }: Watched): string 
   const keys = key.map((_, at) => `k${at}`);
   const declared = hasRowid
     ? ["k0 INTEGER PRIMARY KEY"]
-    : keys.map((one, at) => `${one} COLLATE ${quoteIdentifier(collations[at] ?? "BINARY")}`);
+    : keys.map((key, at) => `${key} COLLATE ${quoteIdentifier(collations[at] ?? "BINARY")}`);
   const unique = hasRowid ? [] : [`UNIQUE (${keys.join(", ")})`];
   return `CREATE TEMP TABLE ${log} (${[...declared, "e", ...columns.map((_, at) => `c${at}`), ...unique].join(", ")})`;
 }
@@ -229,7 +229,7 @@ function keepRows(database: Database.Database, watched: Watched, replaces: boole
   // Not INSERT OR IGNORE: the conflict clause of the user's statement would replace that of a trigger.
   const isNew = (from: string) =>
     `NOT EXISTS (SELECT 1 FROM ${log} WHERE ${of(from)
-      .map((one, at) => `k${at} = ${one}`)
+      .map((key, at) => `k${at} = ${key}`)
       .join(" AND ")})`;
   const keep = (from: string, more = "WHERE") =>
     `INSERT INTO ${log} SELECT ${[...of(from), "1", ...columns.map((column) => `${from}.${quoteIdentifier(column)}`)].join(", ")} ${more} ${isNew(from)}`;
@@ -260,10 +260,10 @@ function conflictsOf(
   database: Database.Database,
   { name, key, hasRowid }: Shape,
 ): string[] | undefined {
-  const found = valuesFrom<string | null>(database, EQUAL_IN_INDEXES, name);
-  const known = found.filter((one) => one !== null);
-  if (known.length < found.length) return undefined;
-  return hasRowid ? [`x.${key[0]} = NEW.${key[0]}`, ...known] : known;
+  const conditions = valuesFrom<string | null>(database, EQUAL_IN_INDEXES, name);
+  const certain = conditions.filter((one) => one !== null);
+  if (certain.length < conditions.length) return undefined;
+  return hasRowid ? [`x.${key[0]} = NEW.${key[0]}`, ...certain] : certain;
 }
 
 /** Whether a virtual table is a full-text index whose text is in another table: FTS4 and FTS5 with `content=`. */

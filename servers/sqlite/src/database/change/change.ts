@@ -94,9 +94,9 @@ function returnedRows(
   const rows: unknown[][] = [];
   space.left -= JSON.stringify(columns).length;
   for (const row of statement.iterate(...params)) {
-    const shown = encodeRow(row, CELL_BYTES, { count: 0 });
-    space.left -= JSON.stringify(shown).length + 1;
-    if (space.left > 0) rows.push(shown);
+    const encoded = encodeRow(row, CELL_BYTES, { count: 0 });
+    space.left -= JSON.stringify(encoded).length + 1;
+    if (space.left > 0) rows.push(encoded);
     else space.isShort = true;
   }
   return { columns, rows };

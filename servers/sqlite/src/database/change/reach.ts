@@ -25,7 +25,7 @@ export function reachOf(database: Database.Database, statements: readonly string
     `SELECT type, lower(name) AS name, lower(tbl_name) AS "table", sql FROM main.sqlite_schema
      WHERE type IN ('table', 'view', 'trigger') AND sql IS NOT NULL`,
   );
-  const known = new Set(schema.flatMap(({ type, name }) => (type === "trigger" ? [] : [name])));
+  const names = new Set(schema.flatMap(({ type, name }) => (type === "trigger" ? [] : [name])));
   const triggers = schema.flatMap(({ type, table, sql }) => {
     if (type !== "trigger") return [];
     const tokens = tokenize(sql);
@@ -41,14 +41,14 @@ export function reachOf(database: Database.Database, statements: readonly string
   const kinds = new Map<string, Set<Kind>>();
   let replaces = false;
   const waiting: { name: string; kind: Kind }[] = [];
-  const follow = (tokens: readonly Token[], all: readonly Kind[]) => {
+  const follow = (tokens: readonly Token[], changes: readonly Kind[]) => {
     replaces ||= tokens.some(({ text }) => /^replace$/i.test(text));
-    for (const name of namesIn(tokens)) if (known.has(name)) add(name, all);
+    for (const name of namesIn(tokens)) if (names.has(name)) add(name, changes);
   };
-  const add = (name: string, all: readonly Kind[]) => {
+  const add = (name: string, changes: readonly Kind[]) => {
     const here = kinds.get(name) ?? new Set();
     kinds.set(name, here);
-    for (const kind of all) {
+    for (const kind of changes) {
       if (here.has(kind)) continue;
       here.add(kind);
       waiting.push({ name, kind });

@@ -35,17 +35,17 @@ export function shapeOf(
     return { reason: `changes of the virtual table ${table.name} are not recorded` };
   const tooUnusual = { reason: `changes of ${table.name} are not recorded` };
   if (table.name.startsWith("sqlite_")) return tooUnusual;
-  const all = rowsFrom<{ name: string; pk: bigint; hidden: bigint }>(
+  const definitions = rowsFrom<{ name: string; pk: bigint; hidden: bigint }>(
     database,
     "SELECT name, pk, hidden FROM pragma_table_xinfo(?)",
     name,
   );
-  const columns = all.filter(({ hidden }) => hidden === 0n).map((column) => column.name);
-  const names = new Set(all.map((column) => column.name.toLowerCase()));
+  const columns = definitions.filter(({ hidden }) => hidden === 0n).map((column) => column.name);
+  const names = new Set(definitions.map((column) => column.name.toLowerCase()));
   const rowid = ["rowid", "_rowid_", "oid"].find((alias) => !names.has(alias));
   const hasRowid = table.wr === 0n;
   if (columns.length > MAX_COLUMNS || (hasRowid && rowid === undefined)) return tooUnusual;
-  const primary = all.filter(({ pk }) => pk > 0n).sort((a, b) => Number(a.pk - b.pk));
+  const primary = definitions.filter(({ pk }) => pk > 0n).sort((a, b) => Number(a.pk - b.pk));
   const key = hasRowid ? [rowid ?? ""] : primary.map((column) => quoteIdentifier(column.name));
   const collations = hasRowid ? ["BINARY"] : valuesFrom<string>(database, PRIMARY_COLLATIONS, name);
   return { name: table.name, columns, key, collations, hasRowid };

@@ -134,8 +134,8 @@ class Tables {
 
   /** The table of a row; undefined if it does not exist. @throws Refused if it has other columns than when it was recorded */
   get({ table }: RecordedRow): RecordedTable | undefined {
-    const known = this.#all.get(table);
-    if (known !== undefined) return known;
+    const opened = this.#all.get(table);
+    if (opened !== undefined) return opened;
     this.#names.add(table);
     const shape = shapeOf(this.#database, table);
     if (shape === undefined) return undefined;
@@ -154,16 +154,16 @@ function checkRows(path: string, tables: Tables): void {
   const rows: string[] = [];
   let count = 0;
   let asBefore = 0;
-  let all = 0;
+  let total = 0;
   for (const row of readRows(path)) {
-    all += 1;
+    total += 1;
     const now = JSON.stringify(tables.get(row)?.current(row));
     if (now === JSON.stringify(row.after)) continue;
     if (now === JSON.stringify(row.before)) asBefore += 1;
     count += 1;
     if (rows.length < SHOWN) rows.push(`${row.table} ${JSON.stringify(row.key)}`);
   }
-  if (count > 0) throw new Refused({ rows, count, isAsBefore: asBefore === all });
+  if (count > 0) throw new Refused({ rows, count, isAsBefore: asBefore === total });
 }
 
 /** Drops the triggers of the tables until the end of the transaction. @returns the statements that create them again */
@@ -232,12 +232,12 @@ class RecordedTable {
       this.#statement(`SELECT ${columns} FROM ${this.#name} WHERE ${where}`)
         .raw()
         .get(...values);
-    const found = select(this.#plain);
-    if (found === undefined) return undefined;
-    const bytes = this.#isDoubtful(found)
+    const state = select(this.#plain);
+    if (state === undefined) return undefined;
+    const bytes = this.#isDoubtful(state)
       ? select(this.#columns.map(asBytes).join(", "))
       : undefined;
-    return found.map((value, at) => encodeValue(value, bytes?.[at]));
+    return state.map((value, at) => encodeValue(value, bytes?.[at]));
   }
 
   remove(row: RecordedRow): void {
@@ -247,11 +247,11 @@ class RecordedTable {
 
   restore({ key, before }: RecordedRow): void {
     const { key: keys, hasRowid } = this.#shape;
-    const all = valuesOf(hasRowid && Array.isArray(before) ? [key, ...before] : before);
+    const restored = valuesOf(hasRowid && Array.isArray(before) ? [key, ...before] : before);
     const names = hasRowid ? `${keys[0]}, ${this.#plain}` : this.#plain;
     this.#statement(
-      `INSERT OR ABORT INTO ${this.#name} (${names}) VALUES (${all.map(placeFor).join(", ")})`,
-    ).run(...all.map(decodeValue));
+      `INSERT OR ABORT INTO ${this.#name} (${names}) VALUES (${restored.map(placeFor).join(", ")})`,
+    ).run(...restored.map(decodeValue));
   }
 
   #keyOf({ key }: RecordedRow): { where: string; values: unknown[] } {
@@ -263,9 +263,10 @@ class RecordedTable {
   }
 
   #statement(sql: string): Database.Statement<unknown[], unknown[]> {
-    const known = this.#statements.get(sql) ?? this.#database.prepare<unknown[], unknown[]>(sql);
-    this.#statements.set(sql, known);
-    return known;
+    const statement =
+      this.#statements.get(sql) ?? this.#database.prepare<unknown[], unknown[]>(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Line, startDeadline } from "@refmcp/boundary";
+import { type Deadline, Line, startDeadline } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import type { Place } from "./handle.ts";
 import type { Answer, Job, Op, Run } from "./jobs.ts";
@@ -32,7 +32,8 @@ export class Pool {
   readonly #statements: Line;
   readonly #looks = new Line(1);
   readonly #transfers = new Line(1);
-  readonly #closing = new AbortController();
+  readonly #waiting = new Set<Deadline>();
+  #isClosed = false;
   readonly #all = new Set<SqliteProcess>();
   /** Without a job, the last used at the end. */
   readonly #idle: SqliteProcess[] = [];
@@ -66,7 +67,8 @@ export class Pool {
           return await process.run(op, job, { ...run, file: job.place.file });
         } catch (error) {
           const isEnd = error instanceof ToolError && error.code === ENDED;
-          if (!isEnd || attempt > 0 || !REPEATABLE.has(op)) throw error;
+          const isAgain = attempt === 0 && !this.#isClosed && REPEATABLE.has(op);
+          if (!isEnd || !isAgain) throw error;
         } finally {
           this.#release(process);
         }
@@ -106,14 +108,19 @@ export class Pool {
     signal: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    const ended = AbortSignal.any([signal, this.#closing.signal]);
-    const deadline = startDeadline(waitMs, ended, () => tooBusy(places, waitMs));
-    const begin = () => {
+    if (this.#isClosed) throw closed();
+    const deadline = startDeadline(waitMs, signal, () => tooBusy(places, waitMs));
+    this.#waiting.add(deadline);
+    const end = () => {
       deadline.end();
-      ended.throwIfAborted();
+      this.#waiting.delete(deadline);
+    };
+    const begin = () => {
+      end();
+      deadline.signal.throwIfAborted();
       return work();
     };
-    return await line.run("", begin, deadline.signal).finally(deadline.end);
+    return await line.run("", begin, deadline.signal).finally(end);
   }
 
   #create(): SqliteProcess {
@@ -137,11 +144,14 @@ export class Pool {
 
   /** Ends all processes, even during a job. */
   close(): void {
-    this.#closing.abort(new ToolError("unavailable", "The server is closing."));
+    this.#isClosed = true;
+    for (const { abort } of this.#waiting) abort(closed());
     for (const timer of [this.#rest, this.#retire]) clearTimeout(timer);
     for (const process of this.#all) process.kill();
   }
 }
+
+const closed = () => new ToolError("unavailable", "The server is closing.");
 
 const tooBusy = (max: number, waitMs: number) =>
   new ToolError(

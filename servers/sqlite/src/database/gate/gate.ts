@@ -43,8 +43,8 @@ function passPragma({ tokens }: Statement): void {
   const rest = words.slice(at + 1).filter((word) => word !== ";");
   if (REPORTING.has(name) && (rest.length === 0 || (rest[0] === "(" && WITH_ARGUMENT.test(name))))
     return;
-  const shown = oneLine(name.slice(0, 60));
-  throw new ToolError("denied", `PRAGMA ${shown} is not allowed in this form.`, {
+  const pragma = oneLine(name.slice(0, 60));
+  throw new ToolError("denied", `PRAGMA ${pragma} is not allowed in this form.`, {
     hint: `Allowed without a value, or with the name of a table or index: ${[...REPORTING].join(", ")}.`,
   });
 }
@@ -100,16 +100,16 @@ function refused({ first, tokens }: Statement, allowed: string, hint: string): T
   if (first !== "" && !KEYWORDS.includes(first)) {
     const [near] = nearest(first, KEYWORDS);
     const question = near === undefined ? "" : ` Did you mean ${near}?`;
-    const shown = JSON.stringify(oneLine(first.slice(0, 40)));
-    return new ToolError("invalid", `${shown} does not start an SQL statement.${question}`, {
+    const word = JSON.stringify(oneLine(first.slice(0, 40)));
+    return new ToolError("invalid", `${word} does not start an SQL statement.${question}`, {
       hint: FOREIGN.test(first) ? "Call describe_tables for tables with their columns." : allowed,
     });
   }
   const begin = first === "" ? (tokens[0]?.text.slice(0, 20) ?? "") : first;
-  const shown = JSON.stringify(oneLine(begin));
+  const verb = JSON.stringify(oneLine(begin));
   return new ToolError(
     "denied",
-    `A statement that starts with ${shown} is not allowed here. ${allowed}`,
+    `A statement that starts with ${verb} is not allowed here. ${allowed}`,
     { hint },
   );
 }

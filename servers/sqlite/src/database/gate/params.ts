@@ -66,7 +66,7 @@ function bytesOf(base64: string, where: string): Buffer {
 /** A blob as in an answer: its bytes, and perhaps its size. */
 function isBlob(value: object): boolean {
   return Object.entries(value).every(
-    ([key, one]) => key === "base64" || (key === "$blob" && typeof one === "number"),
+    ([key, member]) => key === "base64" || (key === "$blob" && typeof member === "number"),
   );
 }
 
@@ -143,9 +143,9 @@ function arranged(
 }
 
 /** The values of an object for named parameters. @throws ToolError unless it has exactly these */
-function byNameIn(given: object, named: readonly string[]): Readonly<Record<string, unknown>> {
+function byNameIn(parameters: object, named: readonly string[]): Readonly<Record<string, unknown>> {
   const values = new Map(
-    Object.entries(given).map(([name, value]) => [name.replace(/^[:@$]/, ""), value]),
+    Object.entries(parameters).map(([name, value]) => [name.replace(/^[:@$]/, ""), value]),
   );
   const missing = named.filter((name) => !values.has(name));
   const unknown = [...values.keys()].filter((name) => !named.includes(name));

@@ -21,7 +21,7 @@ const LOOK_MS = 3_000;
 
 /** A list of names in JSON; an expression of an index has none, nor has a column that a foreign key does not name. */
 const listed = (names: unknown): (string | null)[] => JSON.parse(text(names));
-const shown = (names: unknown) =>
+const writtenNames = (names: unknown) =>
   listed(names).map((name) => (name === null ? "(expression)" : written(name)));
 
 /** Tables and views. */
@@ -47,14 +47,14 @@ interface Known {
 }
 
 /** A broken view has no columns. */
-async function knownOf(
+async function catalogOf(
   source: Source,
   relations: readonly Relation[],
   work: Work,
 ): Promise<Known[]> {
   const each = [sql.COLUMNS, sql.KEYS, sql.UNIQUE, sql.FLAGS, sql.DDL];
-  const asked = relations.flatMap(({ name }) => each.map((own) => [own, name] as const));
-  const rows = await look(source, asked, { ...work, isTolerant: true });
+  const queries = relations.flatMap(({ name }) => each.map((own) => [own, name] as const));
+  const rows = await look(source, queries, { ...work, isTolerant: true });
   return relations.map((relation, index) => {
     const at = index * each.length;
     const [columns = [], keys = [], unique = [], [flags] = [], [made] = []] = rows.slice(at);
@@ -86,8 +86,8 @@ async function valuesOf(
   const job = { place, tables: searched.filter(({ columns }) => columns.length > 0) };
   const run = () => pool.run("seen", job, { signal, timeoutMs: LOOK_MS }, true);
   // A table that can't be read has no values.
-  const found = job.tables.length === 0 ? [] : ((await attempt([], "Values", run())) ?? []);
-  const seen = new Map(job.tables.map(({ table }, at) => [table, found[at] ?? {}]));
+  const answers = job.tables.length === 0 ? [] : ((await attempt([], "Values", run())) ?? []);
+  const seen = new Map(job.tables.map(({ table }, at) => [table, answers[at] ?? {}]));
   return tables.map(({ relation, columns, ddl }) => {
     const names = columns.map(({ name }) => text(name));
     const checks = checksOf(tokenize(ddl), names);
@@ -107,9 +107,9 @@ export async function factsOf(
   relations: readonly Relation[],
   work: Work,
 ): Promise<TableFacts[]> {
-  const known = await knownOf(source, relations, work);
-  const values = await valuesOf(source, known, work);
-  return known.map(({ columns, keys }, at) => ({
+  const tables = await catalogOf(source, relations, work);
+  const values = await valuesOf(source, tables, work);
+  return tables.map(({ columns, keys }, at) => ({
     columns: columns.map((column) => ({
       ...columnOf(column, keys),
       ...values[at]?.get(text(column.name)),
@@ -139,15 +139,15 @@ export async function describe(
   const { name, type } = relation;
   const notices: string[] = [];
   await attempt(notices, "Columns", look(source, [[sql.COLUMNS, name]], { signal }));
-  const [known] = await knownOf(source, [relation], { signal });
-  const { columns = [], keys = [], ddl = "" } = known ?? {};
+  const [catalog] = await catalogOf(source, [relation], { signal });
+  const { columns = [], keys = [], ddl = "" } = catalog ?? {};
   const parts = [sql.REFERRERS, sql.INDEXES, sql.DEFINITIONS, sql.FLAGS];
   const [referrers = [], indexes = [], made = [], [flags] = []] = await look(
     source,
     parts.map((own) => [own, name] as const),
     { signal },
   );
-  const [values] = known === undefined ? [] : await valuesOf(source, [known], { signal });
+  const [values] = catalog === undefined ? [] : await valuesOf(source, [catalog], { signal });
   const sample = await attempt(notices, "Sample", firstRows(source, name, signal));
   const count = `SELECT count(*) AS rows FROM (SELECT 1 FROM ${quoteIdentifier(name)} LIMIT ${COUNTED + 1})`;
   const counting = look(source, [[count]], { signal, timeoutMs: COUNTING_MS, isLong: true });
@@ -175,7 +175,7 @@ export async function describe(
     indexes: indexes.map(({ name, unique, partial, columns: indexed }) => ({
       name: written(text(name)),
       unique: Number(unique) === 1,
-      columns: shown(indexed),
+      columns: writtenNames(indexed),
       ...(Number(partial) === 0 && !listed(indexed).includes(null)
         ? {}
         : {
@@ -203,8 +203,8 @@ async function firstRows(
 function reference({ other, from, to, on_delete }: Row) {
   return {
     table: written(text(other)),
-    columns: shown(from),
-    ...(listed(to).includes(null) ? {} : { references: shown(to) }),
+    columns: writtenNames(from),
+    ...(listed(to).includes(null) ? {} : { references: writtenNames(to) }),
     ...(on_delete === "NO ACTION" ? {} : { on_delete: text(on_delete) }),
   };
 }

@@ -49,8 +49,8 @@ const BEFORE = /^(from|join|into|update|replace|ignore|abort|fail|rollback|[,.(]
 const tablesIn = (sql: string) =>
   tokenize(sql)
     .filter(
-      ({ text }, at, all) =>
-        text !== "(" && all[at + 1]?.text !== "." && BEFORE.test(all[at - 1]?.text ?? ""),
+      ({ text }, at, tokens) =>
+        text !== "(" && tokens[at + 1]?.text !== "." && BEFORE.test(tokens[at - 1]?.text ?? ""),
     )
     .map(({ text }) => unquoted(text).toLowerCase());
 

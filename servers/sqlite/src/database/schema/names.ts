@@ -18,7 +18,7 @@ export function checksOf(
   tokens: readonly Token[],
   columns: readonly string[],
 ): Map<string, string[]> {
-  const known = new Set(columns.map((name) => name.toLowerCase()));
+  const columnNames = new Set(columns.map((name) => name.toLowerCase()));
   const checks = new Map<string, string[]>();
   for (const [at, { kind, text }] of tokens.entries()) {
     const open = tokens[at + 1];
@@ -30,7 +30,7 @@ export function checksOf(
     const names = inside.flatMap((token) =>
       token.kind === "word" || token.kind === "name" ? [unquoted(token.text).toLowerCase()] : [],
     );
-    const [column, ...others] = new Set(names.filter((name) => known.has(name)));
+    const [column, ...others] = new Set(names.filter((name) => columnNames.has(name)));
     if (column !== undefined && others.length === 0)
       checks.set(column, [...(checks.get(column) ?? []), textOf(inside)]);
   }

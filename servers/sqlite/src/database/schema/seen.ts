@@ -45,10 +45,10 @@ function seenIn(database: Database.Database, { table, columns, hasRowId }: SeenI
   }
   const seen: Record<string, string[]> = {};
   for (const [name, { texts, rows }] of counts) {
-    const all = [...texts]
+    const values = [...texts]
       .sort(([a, more], [b, less]) => less - more || (a < b ? -1 : 1))
       .map(([text]) => text);
-    if (all.length * 2 <= rows && all.some((text) => text.trim() !== "")) seen[name] = all;
+    if (values.length * 2 <= rows && values.some((text) => text.trim() !== "")) seen[name] = values;
   }
   return seen;
 }

@@ -1,0 +1,3 @@
+export * from "./disk.ts";
+export * from "./random.ts";
+export * from "./session.ts";
