@@ -9,12 +9,16 @@ export interface OwnQuery {
   readonly values?: readonly unknown[];
   /** Our own statements that run first, in the same round trip. */
   readonly before?: readonly string[];
-  /** Whether operators and types have their schema, too, so that the path needs no change. */
-  readonly isQualified?: boolean;
+  /** Whether its rows show no names of the database. */
+  readonly isNameless?: boolean;
 }
 
-const OPENING = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
-  FROM pg_catalog.set_config('refmcp.search_path', pg_catalog.current_setting('search_path'), true)`;
+/** Resolves names in pg_catalog only. @param isLocal for this transaction, not the session */
+export const resolving = (
+  isLocal: boolean,
+) => `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', ${isLocal})
+  FROM pg_catalog.set_config('refmcp.search_path', pg_catalog.current_setting('search_path'), ${isLocal})`;
+const OPENING = resolving(true);
 const BOUND = [
   "SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('refmcp.search_path'), true)",
 ];
@@ -25,16 +29,22 @@ const BOUND = [
  * the arguments better than PostgreSQL's own, and it would run with our role's privileges. The names in the statement are
  * therefore resolved with only pg_catalog in the path. It runs with the path that was set before, since `regclass`,
  * `pg_get_viewdef` and others find and show names by it.
+ *
+ * @param prepared names of prepared statements by their text, in a session whose own path is that of pg_catalog
  */
 export async function catalogRows<Row extends QueryResultRow>(
   client: Client,
-  { text, values = [], before = [], isQualified = false }: OwnQuery,
+  { text, values = [], before = [], isNameless = false }: OwnQuery,
+  prepared?: Map<string, string>,
 ): Promise<Row[]> {
   const params = values.map((value) =>
     Array.isArray(value) ? arrayText(value) : value === null ? null : String(value),
   );
-  const path = isQualified ? { before } : { before: [...before, OPENING], bound: BOUND };
-  const query = { text, params, portal: "refmcp_catalog", ...path };
+  const path =
+    prepared === undefined
+      ? { before: [...before, OPENING], bound: BOUND }
+      : { before, bound: isNameless ? [] : BOUND };
+  const query = { text, params, portal: "refmcp_catalog", prepared, ...path };
   const caps = { chars: Number.POSITIVE_INFINITY, toEnd: true };
   const { fields, rows } = await new PortalQuery(query, caps).run(client);
   const columns = fields.map(({ name, dataTypeID }) => ({

@@ -3,10 +3,12 @@ import type { ToolError } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import { FunctionGate } from "../gate/reach.ts";
 import type { OwnQuery } from "./catalog.ts";
-import type { Connection, Mode } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { explained, timedOut } from "./errors.ts";
+import { LookUps } from "./look-ups.ts";
 import { Pool } from "./pool.ts";
 import { requireHarmless } from "./role.ts";
+import type { Mode } from "./settings.ts";
 import { TypeCatalog } from "./values.ts";
 
 export interface WorkLimits {
@@ -33,8 +35,8 @@ export interface Work {
   readonly times?: number;
   /** Whether the time limit starts again with every `progressed`: an export or import may take up to an hour. */
   readonly isTransfer?: boolean;
-  /** Runs with BEGIN; the session has its rows. */
-  readonly look?: OwnQuery | undefined;
+  /** Whether it may run twice, so that BEGIN goes in the packet of its first statement: see `Connection.isRepeatable`. */
+  readonly isRepeatable?: boolean;
 }
 
 /** Maximum time of an export or import that makes progress, in milliseconds. */
@@ -50,15 +52,14 @@ export class Session {
   readonly signal: AbortSignal;
   /** Starts the time limit of a transfer again. @param isAtEnd the rest takes time that nothing shows, such as key checks */
   readonly progressed: (isAtEnd?: boolean) => void;
-  /** The rows of `Work.look`. */
-  readonly looked: readonly QueryResultRow[] | undefined;
+  readonly #lookUps: LookUps;
 
   constructor(
     connection: Connection,
     { signal, restart }: Pick<Deadline, "signal" | "restart">,
-    looked?: readonly QueryResultRow[],
+    lookUps: LookUps,
   ) {
-    this.looked = looked;
+    this.#lookUps = lookUps;
     this.connection = connection;
     this.signal = signal;
     this.progressed = (isAtEnd = false) => restart(isAtEnd ? MAX_TRANSFER_MS : undefined);
@@ -69,6 +70,14 @@ export class Session {
   readonly query = (...asked: Parameters<Connection["query"]>) => this.connection.query(...asked);
   readonly rows = <Row extends QueryResultRow>(...asked: Parameters<Connection["rows"]>) =>
     this.connection.rows<Row>(...asked);
+
+  /** Looks up what this transaction sees. */
+  readonly lookInside = <Row extends QueryResultRow>({ text, values }: OwnQuery) =>
+    this.rows<Row>(text, values);
+  /** Looks up what is committed: all that a read-only transaction sees. */
+  readonly look = async <Row extends QueryResultRow>(query: OwnQuery) =>
+    (await this.#lookUps.rows<Row>(this.connection, query, this.signal)) ??
+    (await this.lookInside<Row>(query));
 }
 
 /** Where connections come from. */
@@ -88,6 +97,7 @@ export class Sessions {
   readonly types = new TypeCatalog();
   readonly functions: FunctionGate;
   readonly pool: Pool;
+  readonly #lookUps: LookUps;
   readonly limits: WorkLimits;
   readonly #source: Source;
   readonly #writing: Line;
@@ -99,6 +109,7 @@ export class Sessions {
     this.#source = source;
     this.#writing = new Line(Math.max(1, limits.maxConnections - 1));
     this.pool = new Pool(() => this.#open(), limits.maxConnections, label);
+    this.#lookUps = new LookUps(() => this.#open(), label);
   }
 
   /** @throws ToolError `unavailable`, or `denied` for a privileged role. */
@@ -127,7 +138,7 @@ export class Sessions {
    */
   async work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
     const timeoutMs = this.limitOf(options.timeoutMs);
-    const { isTransfer = false, times = 1 } = options;
+    const { isTransfer = false, isRepeatable = false, times = 1 } = options;
     const mode = "mode" in options ? options.mode : "READ ONLY";
     const statementMs = isTransfer ? MAX_TRANSFER_MS : timeoutMs;
     let deadline: Deadline | undefined;
@@ -139,15 +150,15 @@ export class Sessions {
       );
       deadline = limit;
       const { signal } = limit;
-      let looked: readonly QueryResultRow[] | undefined;
-      const begin = async (connection: Connection) => {
+      return await this.pool.use(signal, async (connection) => {
         used = connection;
-        const begun = connection.begin(mode, timeoutMs, statementMs, options.look);
-        looked = await connection.stoppable(begun, signal);
-      };
-      return await this.pool.use(signal, begin, (connection) =>
-        connection.stoppable(run(new Session(connection, limit, looked)), signal),
-      );
+        connection.begin(mode, timeoutMs, statementMs);
+        if (!isRepeatable) await connection.stoppable(connection.begun(), signal);
+        return await connection.stoppable(
+          run(new Session(connection, limit, this.#lookUps)),
+          signal,
+        );
+      });
     } catch (error) {
       options.signal.throwIfAborted();
       deadline?.signal.throwIfAborted();
@@ -165,7 +176,8 @@ export class Sessions {
     statement: string,
     values?: readonly unknown[],
   ): Promise<Row[]> {
-    return this.work(options, (session) => session.rows(statement, values));
+    const work = { isRepeatable: true, ...options };
+    return this.work(work, (session) => session.rows(statement, values));
   }
 
   /**
@@ -179,7 +191,7 @@ export class Sessions {
   }
 
   async close(): Promise<void> {
-    await this.pool.close();
+    await Promise.all([this.pool.close(), this.#lookUps.close()]);
     await this.#source.close?.();
   }
 }

@@ -59,7 +59,7 @@ export async function explain(sessions: Sessions, explaining: Explaining) {
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
   const offset = (places > 0 ? preparing(query) : statement).length - query.length;
   return await sessions.work({ ...work, sql: query, offset }, async (session) => {
-    await sessions.functions.requireHarmless(session, mentions);
+    await sessions.functions.requireHarmless(session.look, mentions);
     const planned = (text: string) =>
       places > 0 ? genericPlan(session, query, places) : explainedBy(session, text, params);
     const explained = await planned(statement);

@@ -33,11 +33,10 @@ export async function copyOut(
   if (kind !== "select")
     throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
   const { statement, offset } = await copying(sql);
-  const look = sessions.functions.lookUp(mentions);
-  const work = { signal, isTransfer: true, sql, offset, look };
+  const work = { signal, isTransfer: true, sql, offset };
   return await sessions.work(work, async (session) => {
     const { connection } = session;
-    connection.leavesNothing = await sessions.functions.requireHarmless(session, mentions);
+    connection.leavesNothing = await sessions.functions.requireHarmless(session.look, mentions);
     const { default: copyStreams } = await import("pg-copy-streams");
     return await connection.unlimited(async () => {
       const stream = connection.client.query(copyStreams.to(statement));
@@ -105,7 +104,7 @@ export async function copyIn(
   const { signal, dryRun, size } = job;
   return await sessions.change({ signal, isTransfer: true }, async (session) => {
     const mentions = [`relation ${relation.name}`] as const;
-    await sessions.functions.requireUndoable(session, { mentions, blocks: [] }, dryRun);
+    await sessions.functions.requireUndoable(session.lookInside, { mentions, blocks: [] }, dryRun);
     const earlier = await touched(session);
     const start = await startOf(session, [relation.written]);
     const list = columns.map(quoteIdentifier).join(", ");

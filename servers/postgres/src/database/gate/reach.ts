@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { oneLine } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
-import { catalogRows, type OwnQuery } from "../driver/catalog.ts";
-import type { Connection } from "../driver/connection.ts";
+import type { OwnQuery } from "../driver/catalog.ts";
 import { denied } from "../driver/errors.ts";
 import { type Body, readBody } from "./bodies.ts";
 import {
@@ -39,14 +38,7 @@ interface Judged extends Body {
   readonly function: string | undefined;
 }
 
-/** A session, with the rows of `lookUp` if they are already there. */
-interface Asked extends Pick<Connection, "rows"> {
-  readonly connection: Pick<Connection, "client">;
-  readonly looked: readonly QueryResultRow[] | undefined;
-}
-
-/** The look-up before every read, with PostgreSQL's own operators whatever is in the search path. */
-const LOOK_UP = NAMES.replace(/ ([<>=]+|-) /g, " OPERATOR(pg_catalog.$1) ");
+type Look = <Row extends QueryResultRow>(query: OwnQuery) => Promise<Row[]>;
 
 const ALWAYS: Mention = "always ";
 
@@ -68,23 +60,18 @@ export class FunctionGate {
     this.#allowed = new Set(allowed.map((name) => name.toLowerCase()));
   }
 
-  /** What `requireHarmless` asks first, so that it can go with BEGIN; undefined if nothing. */
-  lookUp(mentions: readonly Mention[]): OwnQuery | undefined {
-    const judged = this.#judged(mentions);
-    return judged.length === 0 ? undefined : lookUpOf(judged);
-  }
-
   /**
    * Judges a reading statement.
    *
    * @returns whether it runs only PostgreSQL's own code
    * @throws ToolError `denied` if a statement that mentions these reaches what a rollback does not undo
    */
-  async requireHarmless(session: Asked, mentions: readonly Mention[]): Promise<boolean> {
+  async requireHarmless(look: Look, mentions: readonly Mention[]): Promise<boolean> {
     if (mentions.length === 0) return true;
-    const judged = this.#judged(mentions);
-    const made = await madeHere(session, judged, session.looked);
-    const path = await this.#harmFrom(session, made, undefined);
+    if (this.#allowed.has("*")) return false;
+    const judged = this.#unallowed([...mentions, ALWAYS]);
+    const made = await madeHere(look, judged);
+    const path = await this.#harmFrom(look, made, undefined);
     if (path !== undefined) throw refusal(path);
     return made.length === 0 && judged.length > mentions.length;
   }
@@ -97,7 +84,7 @@ export class FunctionGate {
    * @throws ToolError `denied`
    */
   async requireUndoable(
-    session: Asked,
+    look: Look,
     { mentions, blocks }: { mentions: readonly Mention[]; blocks: readonly string[] },
     isDryRun: boolean,
   ): Promise<void> {
@@ -107,15 +94,9 @@ export class FunctionGate {
     const reached = [ALWAYS, ...mentions, ...bodies.flatMap((body) => [...body.mentions])];
     const path =
       refused === undefined
-        ? await this.#harmFrom(session, this.#unallowed(reached), { isDryRun })
+        ? await this.#harmFrom(look, this.#unallowed(reached), { isDryRun })
         : [{ object: "block", function: undefined, ...refused }];
     if (path !== undefined) throw refusal(path, true);
-  }
-
-  /** What a reading statement with these mentions is judged by. */
-  #judged(mentions: readonly Mention[]): readonly Mention[] {
-    const isJudged = mentions.length > 0 && !this.#allowed.has("*");
-    return isJudged ? this.#unallowed([...mentions, ALWAYS]) : [];
   }
 
   #unallowed(mentions: readonly Mention[]): readonly Mention[] {
@@ -127,14 +108,14 @@ export class FunctionGate {
 
   /** The objects on the way to one that does harm; undefined if there is none. */
   async #harmFrom(
-    session: Asked,
+    look: Look,
     mentions: readonly Mention[],
     change: AsChange | undefined,
   ): Promise<Judged[] | undefined> {
     const paths = new Map<Mention, readonly Judged[]>(mentions.map((mention) => [mention, []]));
     for (let waiting: readonly Mention[] = [...paths.keys()]; waiting.length > 0; ) {
       const named: Mention[] = [];
-      for (const [from, judged] of await judge(session, waiting, change !== undefined)) {
+      for (const [from, judged] of await judge(look, waiting, change !== undefined)) {
         const path = [...(paths.get(from) ?? []), judged];
         if (judged.reason !== undefined && (judged.isCertain || change?.isDryRun !== false))
           return path;
@@ -146,7 +127,7 @@ export class FunctionGate {
       }
       const next = this.#unallowed(named);
       // A read only reaches what was made after initdb; what a change reaches is looked up at once.
-      waiting = change === undefined ? await madeHere(session, next) : next;
+      waiting = change === undefined ? await madeHere(look, next) : next;
     }
     return undefined;
   }
@@ -158,30 +139,28 @@ function listsOf(mentions: readonly Mention[]): [kinds: string[], names: string[
   return [parts.map(([, kind = ""]) => kind), parts.map(([, , name = ""]) => name)];
 }
 
-const lookUpOf = (mentions: readonly Mention[]): OwnQuery => {
-  return { text: LOOK_UP, values: listsOf(mentions), isQualified: true };
-};
-
-/** Those of the mentions that may reach code that is not PostgreSQL's own. @param looked rows of `lookUpOf`, if they are there */
-async function madeHere(
-  session: Asked,
-  mentions: readonly Mention[],
-  looked?: Asked["looked"],
-): Promise<Mention[]> {
+/** Those of the mentions that may reach code that is not PostgreSQL's own. */
+async function madeHere(look: Look, mentions: readonly Mention[]): Promise<Mention[]> {
   if (mentions.length === 0) return [];
-  const rows = looked ?? (await catalogRows(session.connection.client, lookUpOf(mentions)));
-  const made = new Set(rows.map(({ at }) => Number(at)));
-  return mentions.filter((_, index) => made.has(index + 1));
+  const named = (kind: string) =>
+    mentions.flatMap((mention) => (mention.startsWith(kind) ? [mention.slice(kind.length)] : []));
+  const lists = ["operator ", "function ", "attribute ", "type ", "relation "].map(named);
+  const rows = await look({ text: NAMES, values: lists, isNameless: true });
+  const made = new Set(rows.map(({ mention }) => mention));
+  return mentions.filter((mention) => mention === "database " || made.has(mention));
 }
 
 /** Judges the objects that are mentioned; a name may have several. */
 async function judge(
-  session: Asked,
+  look: Look,
   asked: readonly Mention[],
   isChange: boolean,
 ): Promise<[Mention, Judged][]> {
   const isRefused = isChange ? outlastsRollback : isDenied;
-  const rows = await session.rows<Reached>(REACH, [...listsOf(asked), isChange]);
+  const rows = await look<Reached & QueryResultRow>({
+    text: REACH,
+    values: [...listsOf(asked), isChange],
+  });
   return await Promise.all(
     rows.map(async (row): Promise<[Mention, Judged]> => {
       const bodies = [

@@ -1,0 +1,65 @@
+import type { QueryResultRow } from "pg";
+import { catalogRows, type OwnQuery, resolving } from "./catalog.ts";
+import type { Connection } from "./connection.ts";
+import { Pool } from "./pool.ts";
+
+/** How long look-ups do without a connection of their own after one failed. */
+const PAUSE_MS = 30_000;
+
+/**
+ * Look-ups that judge statements, on a connection that runs none from outside: its own are prepared once, and nothing can
+ * replace them. Planning them takes ten times as long as running them.
+ *
+ * What they see is committed. A read-only transaction sees nothing else, since it can't create anything, and they search all
+ * schemas by name, so the temporary objects of all sessions, too.
+ */
+export class LookUps {
+  readonly #pool: Pool;
+  /** The names of prepared statements by their text. */
+  readonly #prepared = new WeakMap<Connection, Map<string, string>>();
+  #pausedUntil = 0;
+
+  constructor(open: () => Promise<Connection>, label: string) {
+    const prepare = async () => {
+      const connection = await open();
+      this.#prepared.set(connection, new Map());
+      await connection.runAll([
+        resolving(false),
+        "SET SESSION plan_cache_mode = 'force_generic_plan'",
+        "SET SESSION jit = 'off'",
+      ]);
+      return connection;
+    };
+    this.#pool = new Pool(prepare, 1, label);
+  }
+
+  /**
+   * @param reading the session that the statement will run in
+   * @returns undefined if that session has to look it up itself: behind a pooler, on another server, if there is no other
+   *   connection, or if it is new, so that it costs more
+   */
+  async rows<Row extends QueryResultRow>(
+    reading: Connection,
+    query: OwnQuery,
+    signal: AbortSignal,
+  ): Promise<Row[] | undefined> {
+    if (reading.isPooled || !reading.isReused || Date.now() < this.#pausedUntil) return undefined;
+    try {
+      return await this.#pool.use(signal, async (connection) => {
+        const { client, isPooled, role } = connection;
+        if (isPooled || role.server !== reading.role.server) return undefined;
+        const looking = catalogRows<Row>(client, query, this.#prepared.get(connection));
+        looking.catch(() => connection.invalidate());
+        return await connection.stoppable(looking, signal);
+      });
+    } catch {
+      signal.throwIfAborted();
+      this.#pausedUntil = Date.now() + PAUSE_MS;
+      return undefined;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
