@@ -79,7 +79,7 @@ export class Connection {
     const after = isLast && this.#needsRollbackOnly ? ["ROLLBACK"] : [];
     const query = new PortalQuery({ ...statement, before, after }, caps, () => this.cancel());
     const batch = await query.run(this.client);
-    this.#isOver = query.isOver;
+    if (query.isOver) this.#isOver = true;
     return batch;
   }
 

@@ -9,6 +9,10 @@ const words = (text: string) => text.trim().split(/\s+/);
  * that the gate has not seen. From PostgreSQL 18, "Functions and Operators".
  */
 const DENIED: ReadonlySet<string> = new Set([
+  // Make a value of any type, whose checks then run.
+  ...words(
+    `pg_input_is_valid pg_input_error_info domain_in array_in record_in range_in multirange_in`,
+  ),
   // Run text as SQL.
   ...words(`query_to_xml query_to_xmlschema query_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema
     table_to_xml table_to_xmlschema table_to_xml_and_xmlschema schema_to_xml schema_to_xmlschema
@@ -57,13 +61,6 @@ export const HARMLESS: ReadonlySet<string> = new Set(
     moddatetime insert_username autoinc check_primary_key check_foreign_key`),
 );
 
-/** PostgreSQL's functions that make a value of any type, whose checks and casts then run. */
-const OF_ANY_TYPE = new Set(
-  words(
-    "pg_input_is_valid pg_input_error_info domain_in array_in record_in range_in multirange_in",
-  ),
-);
-
 const isListed = (names: ReadonlySet<string>, prefixes: readonly string[]) => (name: string) =>
   names.has(name.toLowerCase()) || prefixes.some((prefix) => name.toLowerCase().startsWith(prefix));
 export const isDenied = isListed(DENIED, DENIED_PREFIXES);
@@ -72,19 +69,17 @@ export const isDeniedRelation = (name: string) => DENIED_RELATIONS.has(name.toLo
 
 /**
  * An object that SQL names, as its kind and its bare, decoded name. An `attribute` is a function in attribute notation,
- * `(x).f` or `t.f`, which usually names a column. `database` is what no
- * statement names: casts, domains, operator classes; `always` the part of it that every statement may use.
+ * `(x).f` or `t.f`, which usually names a column. `always` is what no
+ * statement names: casts and operator classes of PostgreSQL's own types, which every statement may use.
  */
 export type Mention =
   | `${"function" | "attribute" | "operator" | "type" | "relation"} ${string}`
-  | "database "
   | "always ";
 
 /** A call by name; the notation `type(x)` is a cast. */
 export const callOf = (name: string, kind: "function" | "attribute" = "function"): Mention[] => [
   `${kind} ${name}`,
   `type ${name}`,
-  ...(OF_ANY_TYPE.has(name) ? (["database "] as const) : []),
 ];
 
 /** The operators of IN, LIKE, BETWEEN, CASE, USING and similar, which SQL does not write. */
@@ -147,10 +142,11 @@ export function harmlessMentions(key: string, value: unknown, isRefused = isDeni
 /** Not setval: it would take effect before the user is asked, and in a dry run. */
 const CHANGING = new Set(["nextval", "pg_notify"]);
 
-/** Functions of these lists whose effects a rollback undoes, and that run text as SQL. */
+/** Functions of these lists whose effects a rollback undoes, and that run text as SQL or make a value of a type that it names. */
 const ROLLED_BACK =
   /^(nextval|pg_notify|set_config|loread|lowrite|(be_)?lo_(?!export)\w+|pg_(try_)?advisory_\w+)$/;
-const RUNNING_TEXT = /_to_xml|^(ts_stat|ts_rewrite|crosstab|connectby|xpath_table)/;
+const RUNNING_TEXT =
+  /_to_xml|^(ts_stat|ts_rewrite|crosstab|connectby|xpath_table|pg_input_|\w+_in$)/;
 
 export const runsText = (name: string) => RUNNING_TEXT.test(name.toLowerCase());
 
