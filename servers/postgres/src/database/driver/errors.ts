@@ -52,18 +52,13 @@ export function isLost(error: unknown): boolean {
 /** Why connecting failed, by the code and the message of the error. */
 const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])[] = [
   [
-    /^28P01 /,
-    "refused the login: wrong user or password",
-    "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
-  ],
-  [
     /^28000 .*client certificate/,
     "requires a client certificate",
     "Name it with sslcert=FILE and its key with sslkey=FILE; its common name must be the user.",
   ],
   [
-    /^28000 /,
-    "refused the login (no matching entry in pg_hba.conf, or TLS is required)",
+    /^28(000|P01) /,
+    "refused the login (wrong user or password, no entry in pg_hba.conf, or no TLS)",
     "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
   ],
   [
@@ -103,14 +98,9 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
     "Use sslmode=prefer or disable to connect without it.",
   ],
   [
-    / .*offer channel binding/,
-    "does not offer channel binding, which channel_binding=require demands",
-    "Connect with TLS and a SCRAM password, or remove channel_binding.",
-  ],
-  [
     / .*(SASL|SCRAM|channel binding)/i,
     "and this server can't agree on an authentication method",
-    "Check the password and channel_binding.",
+    "Check the password and channel_binding, which needs TLS and SCRAM.",
   ],
 ];
 const NOT_REACHED =

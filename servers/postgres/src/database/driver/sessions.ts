@@ -125,11 +125,6 @@ export class Sessions {
     }
   }
 
-  /** The effective time limit of a call that asked for `timeoutMs`. */
-  limitOf(timeoutMs: number | undefined): number {
-    return Math.min(timeoutMs ?? this.limits.timeoutMs, this.limits.timeoutMs);
-  }
-
   /**
    * Runs a piece of work in a transaction and rolls it back; READ ONLY by default. Cancels the statement when the client
    * cancels or the time limit expires.
@@ -137,7 +132,10 @@ export class Sessions {
    * @throws ToolError PostgreSQL's error, `timeout`, `cancelled`, or `unavailable` if it can't be reached.
    */
   async work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    const timeoutMs = this.limitOf(options.timeoutMs);
+    const timeoutMs = Math.min(
+      options.timeoutMs ?? Number.POSITIVE_INFINITY,
+      this.limits.timeoutMs,
+    );
     const { isTransfer = false, isRepeatable = false, times = 1 } = options;
     const mode = "mode" in options ? options.mode : "READ ONLY";
     const statementMs = isTransfer ? MAX_TRANSFER_MS : timeoutMs;

@@ -135,7 +135,7 @@ export async function copyIn(
       statements: [shownImport(path, relation.written)],
       tables,
       places: {
-        created: isRecorded ? await addedRows(session, relation.id, tables) : new Map(),
+        created: isRecorded ? await addedRows(session, relation, tables) : new Map(),
         deleted: new Map(),
       },
       weakened: isWeakened ? [PROTECTION_CHANGED] : [],
@@ -146,23 +146,18 @@ export async function copyIn(
 }
 
 /** Where an import has added rows, by table: those that this transaction made. */
-async function addedRows(session: Session, id: string, tables: Touched["tables"]) {
+async function addedRows(
+  session: Session,
+  { id, written }: CopyIn["relation"],
+  tables: Touched["tables"],
+) {
   const places = new Map<string, string[]>();
   if (tables.every((table) => table.id !== id)) return places;
-  const text = `SELECT t.ctid FROM ONLY ${(await nameOf(session, id)) ?? ""} t
+  const text = `SELECT t.ctid FROM ONLY ${written} t
     WHERE t.xmin = pg_catalog.pg_current_xact_id()::xid`;
   const rows = await rowsOf(session, text);
   return places.set(
     id,
     rows.map(([place]) => place ?? ""),
   );
-}
-
-async function nameOf(session: Session, id: string): Promise<string | undefined> {
-  const [relation] = await session.rows<{ name: string }>(
-    `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name FROM pg_catalog.pg_class c
-     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`,
-    [id],
-  );
-  return relation?.name;
 }

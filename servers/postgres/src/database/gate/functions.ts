@@ -20,11 +20,8 @@ const DENIED: ReadonlySet<string> = new Set([
   // Change state: settings, sequences, notifications, large objects.
   ...words("set_config setval nextval pg_notify loread lowrite"),
   // Affect other sessions or the server itself.
-  ...words(`pg_terminate_backend pg_cancel_backend pg_reload_conf pg_rotate_logfile pg_rotate_logfile_old pg_switch_wal
-    pg_switch_xlog pg_create_restore_point pg_promote pg_backup_start pg_backup_stop pg_start_backup pg_stop_backup
-    pg_export_snapshot pg_log_standby_snapshot pg_log_backend_memory_contexts pg_import_system_collations pg_nextoid
-    pg_extension_config_dump pg_stop_making_pinned_objects pg_current_logfile pg_stat_file gin_clean_pending_list
-    brin_summarize_new_values brin_summarize_range brin_desummarize_range pg_hba_file_rules pg_ident_file_mappings
+  ...words(`pg_terminate_backend pg_cancel_backend pg_reload_conf pg_promote pg_export_snapshot pg_nextoid pg_current_logfile
+    pg_extension_config_dump pg_stat_file gin_clean_pending_list pg_hba_file_rules pg_ident_file_mappings
     pg_show_all_file_settings pg_get_shmem_allocations`),
   // Large objects; columns may begin with lo_, too.
   ...words(`lo_close lo_creat lo_create lo_export lo_from_bytea lo_get lo_import lo_lseek lo_lseek64 lo_open lo_put lo_tell
@@ -32,9 +29,10 @@ const DENIED: ReadonlySet<string> = new Set([
 ]);
 
 const DENIED_PREFIXES =
-  words(`pg_read_ pg_ls_ pg_file_ pg_logdir_ pg_advisory_ pg_try_advisory_ pg_logical_
-  pg_create_logical_ pg_create_physical_ pg_copy_logical_ pg_copy_physical_ pg_drop_replication_ pg_replication_
-  pg_wal_replay_ pg_xlog_replay_ pg_stat_reset pg_restore_ pg_clear_ pg_sync_ pg_set_ binary_upgrade_`);
+  words(`pg_read_ pg_ls_ pg_file_ pg_logdir_ pg_advisory_ pg_try_advisory_ pg_logical_ pg_log_
+  pg_create_ pg_copy_ pg_drop_replication_ pg_replication_ pg_wal_replay_ pg_xlog_replay_ pg_stat_reset pg_restore_
+  pg_clear_ pg_sync_ pg_set_ pg_rotate_ pg_switch_ pg_backup_ pg_start_ pg_stop_ pg_import_ brin_summarize_
+  brin_desummarize_ binary_upgrade_`);
 
 /** The same of the extensions that ship with PostgreSQL, and of other common ones. */
 const EXTENSIONS: ReadonlySet<string> = new Set(

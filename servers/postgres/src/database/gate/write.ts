@@ -50,16 +50,10 @@ export interface Change {
 
 /** Statements that can't run inside our transaction, would end it, or have effects beyond this database. */
 const REFUSED: readonly (readonly [statement: RegExp, hint: string])[] = [
-  [
-    /^Transaction/,
-    "This tool manages the transaction: pass several statements to run them in one.",
-  ],
+  [/^Transaction/, "All statements of a call are one transaction: pass several."],
   [/^Copy/, "Use pg_export and pg_import_csv: they move data through files that you allowed."],
   [/^AlterSystem/, "Ask the user to change the server's configuration."],
-  [
-    /^(Createdb|Dropdb|AlterDatabase(Set)?)S/,
-    "Ask the user to create, change or drop databases in psql.",
-  ],
+  [/^(Createdb|Dropdb|AlterDatabase)/, "Ask the user to manage databases in psql."],
   [/^CreateTableSpace/, "Ask the user to manage tablespaces."],
   [/^(Create|Alter)Subscription/, "Subscriptions connect to other servers; ask the user for them."],
   [/^CreateUserMapping/, "User mappings contain passwords; ask the user to create them."],
