@@ -1,4 +1,4 @@
-import { promptFor, toolFor } from "@refmcp/core";
+import { toolFor } from "@refmcp/core";
 import type { Databases } from "@refmcp/sql";
 import { sqlTools } from "@refmcp/sql/tools";
 import * as z from "zod";
@@ -7,7 +7,6 @@ import { kind } from "./database/kind.ts";
 
 export type Postgres = Databases<PostgresDatabase>;
 export const tool = toolFor<Postgres>();
-export const prompt = promptFor<Databases>();
 
 export const database = z.string().optional().describe(kind.database);
 

@@ -1,4 +1,4 @@
-import { Line, startDeadline } from "@refmcp/boundary";
+import { type Deadline, Line, startDeadline } from "@refmcp/boundary";
 import type { Connection } from "./connection.ts";
 import { closing, failure, isLost } from "./errors.ts";
 
@@ -17,6 +17,8 @@ const NOTICE_MS = 1_000;
 export class Pool {
   readonly #open: () => Promise<Connection>;
   readonly #line: Line;
+  /** How many more calls need not wait. */
+  #places: number;
   readonly #busy: string;
   /** Clean ones that no call uses, the last used at the end. */
   readonly #idle: { readonly connection: Connection; readonly timer: NodeJS.Timeout }[] = [];
@@ -26,6 +28,7 @@ export class Pool {
   constructor(open: () => Promise<Connection>, max: number, label: string) {
     this.#open = open;
     this.#line = new Line(max);
+    this.#places = max;
     this.#busy = `All ${max} connections to ${label} were busy for ${WAIT_MS / 1000} s.`;
   }
 
@@ -39,11 +42,11 @@ export class Pool {
     signal: AbortSignal,
     work: (connection: Connection) => Promise<Value>,
   ): Promise<Value> {
-    const ended = AbortSignal.any([signal, this.#closing.signal]);
-    const deadline = startDeadline(WAIT_MS, ended, () => failure("pool_exhausted", this.#busy));
+    this.#places -= 1;
+    const deadline = this.#places < 0 ? this.#waiting(signal) : undefined;
     const turn = new Promise<Value>((resolve, reject) => {
       const run = async (): Promise<void> => {
-        deadline.end();
+        deadline?.end();
         const idle = this.#idle.pop();
         clearTimeout(idle?.timer);
         const connection = idle?.connection ?? (await this.#open());
@@ -63,9 +66,15 @@ export class Pool {
         // The next call waits until it is clean, but this one does not.
         await this.#release(connection);
       };
-      this.#line.run("", run, deadline.signal).catch(reject);
+      const ran = this.#line.run("", run, deadline?.signal).catch(reject);
+      void ran.finally(() => (this.#places += 1));
     });
-    return await turn.finally(deadline.end);
+    return await turn.finally(deadline?.end);
+  }
+
+  #waiting(signal: AbortSignal): Deadline {
+    const ended = AbortSignal.any([signal, this.#closing.signal]);
+    return startDeadline(WAIT_MS, ended, () => failure("pool_exhausted", this.#busy));
   }
 
   async #release(connection: Connection): Promise<void> {

@@ -55,18 +55,10 @@ const MAX_WRITTEN = 100;
  */
 function messagesOf(statements: readonly string[]): Buffer {
   const key = statements.join(";");
-  let messages = serialized.get(key);
-  if (messages === undefined) {
-    messages = Buffer.concat(
-      statements.flatMap((text) => [
-        serialize.parse({ text }),
-        serialize.bind(),
-        serialize.execute(),
-      ]),
-    );
-    if (serialized.size >= MAX_WRITTEN) serialized.clear();
-    serialized.set(key, messages);
-  }
+  const each = (text: string) => [serialize.parse({ text }), serialize.bind(), serialize.execute()];
+  const messages = serialized.get(key) ?? Buffer.concat(statements.flatMap(each));
+  if (serialized.size >= MAX_WRITTEN) serialized.clear();
+  serialized.set(key, messages);
   return messages;
 }
 

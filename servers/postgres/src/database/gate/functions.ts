@@ -88,26 +88,15 @@ export const IMPLIED: readonly Mention[] = words("= <> < > <= >= ~~ !~~ ~~* !~~*
 /** What a node of a syntax tree names. */
 function mentionedBy(key: string, value: unknown): Mention[] {
   const tree = treeOf(value);
-  if (key.toLowerCase() === "funccall")
-    return namesOf(tree.funcname)
-      .slice(-1)
-      .flatMap((name) => callOf(name));
-  if (key === "A_Indirection")
-    return namesOf(tree.indirection).flatMap((name) => callOf(name, "attribute"));
-  if (key === "ColumnRef")
-    return namesOf(tree.fields)
-      .slice(1)
-      .flatMap((name) => callOf(name, "attribute"));
-  if (key.toLowerCase() === "typename")
-    return namesOf(tree.names)
-      .slice(-1)
-      .map((name): Mention => `type ${name}`);
-  const relation = typeof tree.relname === "string" ? tree.relname : undefined;
-  if (relation !== undefined) return [`relation ${relation}`, `type ${relation}`];
+  const last = (list: unknown) => namesOf(list).slice(-1);
+  const attributes = (names: string[]) => names.flatMap((name) => callOf(name, "attribute"));
+  if (/^funccall$/i.test(key)) return last(tree.funcname).flatMap((name) => callOf(name));
+  if (key === "A_Indirection") return attributes(namesOf(tree.indirection));
+  if (key === "ColumnRef") return attributes(namesOf(tree.fields).slice(1));
+  if (/^typename$/i.test(key)) return last(tree.names).map((name): Mention => `type ${name}`);
+  if (typeof tree.relname === "string") return [`relation ${tree.relname}`, `type ${tree.relname}`];
   const operator = key === "A_Expr" ? tree.name : key === "SubLink" ? tree.operName : tree.useOp;
-  return namesOf(operator)
-    .slice(-1)
-    .map((name): Mention => `operator ${name}`);
+  return last(operator).map((name): Mention => `operator ${name}`);
 }
 
 /**
