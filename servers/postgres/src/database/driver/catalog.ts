@@ -40,11 +40,9 @@ export async function catalogRows<Row extends QueryResultRow>(
   const params = values.map((value) =>
     Array.isArray(value) ? arrayText(value) : value === null ? null : String(value),
   );
-  const path =
-    prepared === undefined
-      ? { before: [...before, OPENING], bound: BOUND }
-      : { before, bound: isNameless ? [] : BOUND };
-  const query = { text, params, portal: "refmcp_catalog", prepared, ...path };
+  const opening = prepared === undefined ? [...before, OPENING] : before;
+  const bound = prepared !== undefined && isNameless ? [] : BOUND;
+  const query = { text, params, portal: "refmcp_catalog", prepared, before: opening, bound };
   const caps = { chars: Number.POSITIVE_INFINITY, toEnd: true };
   const { fields, rows } = await new PortalQuery(query, caps).run(client);
   const columns = fields.map(({ name, dataTypeID }) => ({

@@ -150,7 +150,6 @@ const NEXT_STEPS: readonly (readonly [code: RegExp, step: string])[] = [
   [/^(08P01|42P02)$/, "Pass as many params as the statement has $1, $2, …."],
   [/^(55P03|40P01|40001)$/, "Another session blocked it; try again."],
   [/^42601$/, "The error is at » or right before it."],
-  [/^42702$/, "Write the column with its table or alias: t.column."],
   [/^42803$/, "Add the column to GROUP BY, or aggregate it."],
   [/^42/, "pg_describe_tables shows the columns and their types."],
 ];

@@ -5,6 +5,7 @@ import { Pool } from "./pool.ts";
 
 /** How long look-ups do without a connection of their own after one failed. */
 const PAUSE_MS = 30_000;
+const GENERIC = "SET SESSION plan_cache_mode = 'force_generic_plan'";
 
 /**
  * Look-ups that judge statements, on a connection that runs none from outside: its own are prepared once, and nothing can
@@ -23,11 +24,7 @@ export class LookUps {
     const prepare = async () => {
       const connection = await open();
       this.#prepared.set(connection, new Map());
-      await connection.runAll([
-        resolving(false),
-        "SET SESSION plan_cache_mode = 'force_generic_plan'",
-        "SET SESSION jit = 'off'",
-      ]);
+      await connection.runAll([resolving(false), GENERIC, "SET SESSION jit = 'off'"]);
       return connection;
     };
     this.#pool = new Pool(prepare, 1, label);

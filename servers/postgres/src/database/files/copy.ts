@@ -139,8 +139,6 @@ async function addedRows(
   const text = `SELECT t.ctid FROM ONLY ${written} t
     WHERE t.xmin = pg_catalog.pg_current_xact_id()::xid`;
   const rows = await rowsOf(session, text);
-  return places.set(
-    id,
-    rows.map(([place]) => place ?? ""),
-  );
+  const added = rows.map(([place]) => place ?? "");
+  return places.set(id, added);
 }

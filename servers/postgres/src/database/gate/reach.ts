@@ -124,12 +124,6 @@ export class FunctionGate {
   }
 }
 
-/** Kinds and names as two lists. */
-function listsOf(mentions: readonly Mention[]): [kinds: string[], names: string[]] {
-  const parts = mentions.map((mention) => /^(\w+) (.*)/s.exec(mention) ?? []);
-  return [parts.map(([, kind = ""]) => kind), parts.map(([, , name = ""]) => name)];
-}
-
 /** Those of the mentions that may reach code that is not PostgreSQL's own. */
 async function madeHere(look: Look, mentions: readonly Mention[]): Promise<Mention[]> {
   if (mentions.length === 0) return [];
@@ -147,8 +141,9 @@ async function judge(
   asked: readonly Mention[],
   isChange: boolean,
 ): Promise<[Mention, Judged][]> {
-  const values = [...listsOf(asked), isChange];
-  const rows = await look<Reached>({ text: REACH, values });
+  const kinds = asked.map((mention) => mention.slice(0, mention.indexOf(" ")));
+  const names = asked.map((mention) => mention.slice(mention.indexOf(" ") + 1));
+  const rows = await look<Reached>({ text: REACH, values: [kinds, names, isChange] });
   return await Promise.all(
     rows.map(async (row): Promise<[Mention, Judged]> => {
       const from = asked.find((mention) => mention === `${row.kind} ${row.name}`) ?? ALWAYS;
