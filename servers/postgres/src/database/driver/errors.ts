@@ -73,11 +73,6 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
   ],
   [/^57P03 /, "is starting up or shutting down", "Try again in a few seconds."],
   [
-    /^CERT_HAS_EXPIRED/,
-    "has a certificate that has expired",
-    "Ask its administrator to renew it. sslmode=require encrypts without verifying.",
-  ],
-  [
     /^ERR_TLS_CERT_ALTNAME_INVALID/,
     "has a certificate for another host name",
     "Use the name in the certificate as host (with hostaddr for the address), or sslmode=verify-ca.",
@@ -150,7 +145,6 @@ const NEXT_STEPS: readonly (readonly [code: RegExp, step: string])[] = [
   [/^(08P01|42P02)$/, "Pass as many params as the statement has $1, $2, …."],
   [/^(55P03|40P01|40001)$/, "Another session blocked it; try again."],
   [/^42601$/, "The error is at » or right before it."],
-  [/^42803$/, "Add the column to GROUP BY, or aggregate it."],
   [/^42/, "pg_describe_tables shows the columns and their types."],
 ];
 

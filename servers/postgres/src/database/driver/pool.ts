@@ -1,4 +1,4 @@
-import { type Deadline, Line, startDeadline } from "@refmcp/boundary";
+import { Line, startDeadline } from "@refmcp/boundary";
 import type { Connection } from "./connection.ts";
 import { closing, failure, isLost } from "./errors.ts";
 
@@ -17,8 +17,6 @@ const NOTICE_MS = 1_000;
 export class Pool {
   readonly #open: () => Promise<Connection>;
   readonly #line: Line;
-  /** How many more calls need not wait. */
-  #places: number;
   readonly #busy: string;
   /** Clean ones that no call uses, the last used at the end. */
   readonly #idle: { readonly connection: Connection; readonly timer: NodeJS.Timeout }[] = [];
@@ -28,7 +26,6 @@ export class Pool {
   constructor(open: () => Promise<Connection>, max: number, label: string) {
     this.#open = open;
     this.#line = new Line(max);
-    this.#places = max;
     this.#busy = `All ${max} connections to ${label} were busy for ${WAIT_MS / 1000} s.`;
   }
 
@@ -42,11 +39,11 @@ export class Pool {
     signal: AbortSignal,
     work: (connection: Connection) => Promise<Value>,
   ): Promise<Value> {
-    this.#places -= 1;
-    const deadline = this.#places < 0 ? this.#waiting(signal) : undefined;
+    const ended = AbortSignal.any([signal, this.#closing.signal]);
+    const deadline = startDeadline(WAIT_MS, ended, () => failure("pool_exhausted", this.#busy));
     const turn = new Promise<Value>((resolve, reject) => {
       const run = async (): Promise<void> => {
-        deadline?.end();
+        deadline.end();
         const idle = this.#idle.pop();
         clearTimeout(idle?.timer);
         const connection = idle?.connection ?? (await this.#open());
@@ -66,15 +63,9 @@ export class Pool {
         // The next call waits until it is clean, but this one does not.
         await this.#release(connection);
       };
-      const ran = this.#line.run("", run, deadline?.signal).catch(reject);
-      void ran.finally(() => (this.#places += 1));
+      this.#line.run("", run, deadline.signal).catch(reject);
     });
-    return await turn.finally(deadline?.end);
-  }
-
-  #waiting(signal: AbortSignal): Deadline {
-    const ended = AbortSignal.any([signal, this.#closing.signal]);
-    return startDeadline(WAIT_MS, ended, () => failure("pool_exhausted", this.#busy));
+    return await turn.finally(deadline.end);
   }
 
   async #release(connection: Connection): Promise<void> {

@@ -54,11 +54,7 @@ export class Session {
   readonly progressed: (isAtEnd?: boolean) => void;
   readonly #lookUps: LookUps;
 
-  constructor(
-    connection: Connection,
-    { signal, restart }: Pick<Deadline, "signal" | "restart">,
-    lookUps: LookUps,
-  ) {
+  constructor(connection: Connection, { signal, restart }: Deadline, lookUps: LookUps) {
     this.#lookUps = lookUps;
     this.connection = connection;
     this.signal = signal;
