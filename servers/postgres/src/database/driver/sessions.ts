@@ -148,10 +148,8 @@ export class Sessions {
         used = connection;
         connection.begin(mode, timeoutMs, statementMs);
         if (!isRepeatable) await connection.stoppable(connection.begun(), signal);
-        return await connection.stoppable(
-          run(new Session(connection, limit, this.#lookUps)),
-          signal,
-        );
+        const session = new Session(connection, limit, this.#lookUps);
+        return await connection.stoppable(run(session), signal);
       });
     } catch (error) {
       options.signal.throwIfAborted();
