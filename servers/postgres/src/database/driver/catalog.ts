@@ -1,5 +1,5 @@
 import type { Client, QueryResultRow } from "pg";
-import { PortalQuery } from "./portal.ts";
+import { PortalQuery, type Statement } from "./portal.ts";
 import { arrayText } from "./values.ts";
 
 /** One of our own queries. */
@@ -9,19 +9,16 @@ export interface OwnQuery {
   readonly values?: readonly unknown[];
   /** Our own statements that run first, in the same round trip. */
   readonly before?: readonly string[];
-  /** Whether its rows show no names of the database. */
-  readonly isNameless?: boolean;
 }
 
-/** Resolves names in pg_catalog only. @param isLocal for this transaction, not the session */
-export const resolving = (
-  isLocal: boolean,
-) => `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', ${isLocal})
-  FROM pg_catalog.set_config('refmcp.search_path', pg_catalog.current_setting('search_path'), ${isLocal})`;
-const OPENING = resolving(true);
+const OPENING = `SELECT pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true)
+  FROM pg_catalog.set_config('refmcp.search_path', pg_catalog.current_setting('search_path'), true)`;
 const BOUND = [
   "SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('refmcp.search_path'), true)",
 ];
+const SHOWING = { before: [OPENING], bound: BOUND };
+/** Runs a query that judges statements with pg_catalog's path, too: `pg_get_viewdef` uses operators of the path. */
+export const JUDGING = { before: [OPENING], after: BOUND };
 
 /**
  * Runs one of our own queries, which takes one round trip and calls nothing that another role created (CVE-2018-1058): a
@@ -30,19 +27,18 @@ const BOUND = [
  * therefore resolved with only pg_catalog in the path. It runs with the path that was set before, since `regclass`,
  * `pg_get_viewdef` and others find and show names by it.
  *
- * @param prepared names of prepared statements by their text, in a session whose own path is that of pg_catalog
+ * @param path what sets it: `JUDGING`, or nothing but `prepared` in a session whose own path is that of pg_catalog
  */
 export async function catalogRows<Row extends QueryResultRow>(
   client: Client,
-  { text, values = [], before = [], isNameless = false }: OwnQuery,
-  prepared?: Map<string, string>,
+  { text, values = [], before = [] }: OwnQuery,
+  path: Pick<Statement, "before" | "bound" | "after" | "prepared"> = SHOWING,
 ): Promise<Row[]> {
   const params = values.map((value) =>
     Array.isArray(value) ? arrayText(value) : value === null ? null : String(value),
   );
-  const opening = prepared === undefined ? [...before, OPENING] : before;
-  const bound = prepared !== undefined && isNameless ? [] : BOUND;
-  const query = { text, params, portal: "refmcp_catalog", prepared, before: opening, bound };
+  const all = [...before, ...(path.before ?? [])];
+  const query = { text, params, portal: "refmcp_catalog", ...path, before: all };
   const caps = { chars: Number.POSITIVE_INFINITY, toEnd: true };
   const { fields, rows } = await new PortalQuery(query, caps).run(client);
   const columns = fields.map(({ name, dataTypeID }) => ({

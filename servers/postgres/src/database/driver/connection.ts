@@ -1,5 +1,5 @@
 import type { Client, QueryResultRow } from "pg";
-import { catalogRows } from "./catalog.ts";
+import { catalogRows, JUDGING, type OwnQuery } from "./catalog.ts";
 import { type Batch, type Caps, PortalQuery, type Statement } from "./portal.ts";
 import { type CancelKey, limitMessages, sendCancel } from "./protocol.ts";
 import type { RoleFacts } from "./role.ts";
@@ -91,6 +91,11 @@ export class Connection {
   ): Promise<Row[]> {
     const opening = this.#takeOpening();
     return catalogRows<Row>(this.client, { text, values, before: [...opening, ...before] });
+  }
+
+  /** The same for one that judges a statement; names in its rows have their schema. */
+  look<Row extends QueryResultRow>(query: OwnQuery): Promise<Row[]> {
+    return catalogRows<Row>(this.client, { ...query, before: this.#takeOpening() }, JUDGING);
   }
 
   /**

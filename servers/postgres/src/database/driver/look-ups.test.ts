@@ -56,6 +56,20 @@ it("sees a function that another session makes between two reads", async () => {
     expect((await server.call("query", { sql })).text).toContain("is blocked");
 });
 
+it.each(["--confirm", "--allow-write"])("runs no operator of the search path, %s", async (flag) => {
+  const { database, server } = await world(flag, ...(flag === "--confirm" ? ["never"] : []));
+  await database.admin(`
+    CREATE FUNCTION trap(oid, oid) RETURNS bool LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION $$caught$$; END';
+    CREATE OPERATOR public.= (FUNCTION = trap, LEFTARG = oid, RIGHTARG = oid);
+    CREATE VIEW v AS SELECT n FROM t; GRANT SELECT ON v TO PUBLIC; ALTER ROLE ${database.role} SET search_path = public, pg_catalog`);
+  for (let count = 0; count < 3; count++)
+    expect(await server.data("query", { sql: "SELECT n FROM v" })).toMatchObject({ rows: [[1]] });
+  if (flag === "--allow-write") {
+    const statements = ["INSERT INTO witness SELECT n FROM v"];
+    expect(await server.data("pg_execute", { statements })).toMatchObject({ committed: true });
+  }
+});
+
 it("does without it where the role may have one connection", async () => {
   const { database, sessions, works } = await world();
   await database.admin(`ALTER ROLE ${database.role} CONNECTION LIMIT 1`);

@@ -1,11 +1,10 @@
 import type { QueryResultRow } from "pg";
-import { catalogRows, type OwnQuery, resolving } from "./catalog.ts";
+import { catalogRows, type OwnQuery } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
 import { Pool } from "./pool.ts";
 
 /** How long look-ups do without a connection of their own after one failed. */
 const PAUSE_MS = 30_000;
-const GENERIC = "SET SESSION plan_cache_mode = 'force_generic_plan'";
 
 /**
  * Look-ups that judge statements, on a connection that runs none from outside: its own are prepared once, and nothing can
@@ -24,7 +23,11 @@ export class LookUps {
     const prepare = async () => {
       const connection = await open();
       this.#prepared.set(connection, new Map());
-      await connection.runAll([resolving(false), GENERIC, "SET SESSION jit = 'off'"]);
+      await connection.runAll([
+        "SET SESSION search_path = pg_catalog, pg_temp",
+        "SET SESSION plan_cache_mode = 'force_generic_plan'",
+        "SET SESSION default_transaction_read_only = 'on'",
+      ]);
       return connection;
     };
     this.#pool = new Pool(prepare, 1, label);
@@ -45,7 +48,8 @@ export class LookUps {
       return await this.#pool.use(signal, async (connection) => {
         const { client, isPooled, role } = connection;
         if (isPooled || role.server !== reading.role.server) return undefined;
-        const looking = catalogRows<Row>(client, query, this.#prepared.get(connection));
+        const prepared = this.#prepared.get(connection);
+        const looking = catalogRows<Row>(client, query, { prepared });
         looking.catch(() => connection.invalidate());
         return await connection.stoppable(looking, signal);
       });

@@ -196,7 +196,7 @@ export class PortalQuery implements Submittable {
   }
 
   handleDataRow({ fields }: { fields: Cell[] }): void {
-    if (this.#before > 0) return;
+    if (this.#before > 0 || this.#tag !== undefined) return;
     const { chars, min = 1, toEnd = false, locate } = this.#caps;
     locate?.(fields.splice(-2));
     if (locate !== undefined && fields.length === 0) return;

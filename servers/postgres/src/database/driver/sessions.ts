@@ -68,8 +68,8 @@ export class Session {
     this.connection.rows<Row>(...asked);
 
   /** Looks up what this transaction sees. */
-  readonly lookInside = <Row extends QueryResultRow>({ text, values }: OwnQuery) =>
-    this.rows<Row>(text, values);
+  readonly lookInside = <Row extends QueryResultRow>(query: OwnQuery) =>
+    this.connection.look<Row>(query);
   /** Looks up what is committed: all that a read-only transaction sees. */
   readonly look = async <Row extends QueryResultRow>(query: OwnQuery) =>
     (await this.#lookUps.rows<Row>(this.connection, query, this.signal)) ??

@@ -130,7 +130,7 @@ async function madeHere(look: Look, mentions: readonly Mention[]): Promise<Menti
   const named = (kind: string) =>
     mentions.flatMap((mention) => (mention.startsWith(kind) ? [mention.slice(kind.length)] : []));
   const lists = ["operator ", "function ", "attribute ", "type ", "relation "].map(named);
-  const rows = await look({ text: NAMES, values: lists, isNameless: true });
+  const rows = await look({ text: NAMES, values: lists });
   const made = new Set(rows.map(({ mention }) => mention));
   return mentions.filter((mention) => made.has(mention));
 }
@@ -173,7 +173,7 @@ async function judgedBy({ fact, value }: Reached, isChange: boolean): Promise<Bo
 
 /** @param path from what the statement names to what does harm */
 function refusal(path: readonly Judged[], isChange = false) {
-  const [first, ...rest] = path.map(({ object }) => oneLine(object));
+  const [first, ...rest] = path.map(({ object }) => oneLine(object.replace(/\bpublic\./, "")));
   const way = rest.length === 0 ? "" : `uses the ${rest.slice(-3).join(", the ")}, which `;
   const reason = oneLine(path.at(-1)?.reason ?? "");
   const own = path.findLast((judged) => judged.function !== undefined)?.function ?? "";
