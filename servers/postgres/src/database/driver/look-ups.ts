@@ -3,11 +3,11 @@ import { catalogRows, type OwnQuery } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
 import { Pool } from "./pool.ts";
 
-/** How long look-ups do without a connection of their own after one failed. */
+/** How long the sessions look up names themselves after a look-up failed. */
 const PAUSE_MS = 30_000;
 
 /**
- * Look-ups that judge statements, on a connection that runs none from outside: its own are prepared once, and nothing can
+ * Look-ups that judge statements, on a separate connection that runs none from outside: ours are prepared once, and nothing can
  * replace them. Planning them takes ten times as long as running them.
  *
  * What they see is committed. A read-only transaction sees nothing else, since it can't create anything, and they search all
@@ -60,7 +60,5 @@ export class LookUps {
     }
   }
 
-  close(): Promise<void> {
-    return this.#pool.close();
-  }
+  readonly close = () => this.#pool.close();
 }

@@ -128,10 +128,7 @@ export class Sessions {
    * @throws ToolError PostgreSQL's error, `timeout`, `cancelled`, or `unavailable` if it can't be reached.
    */
   async work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    const timeoutMs = Math.min(
-      options.timeoutMs ?? Number.POSITIVE_INFINITY,
-      this.limits.timeoutMs,
-    );
+    const timeoutMs = Math.min(options.timeoutMs ?? this.limits.timeoutMs, this.limits.timeoutMs);
     const { isTransfer = false, isRepeatable = false, times = 1 } = options;
     const mode = "mode" in options ? options.mode : "READ ONLY";
     const statementMs = isTransfer ? MAX_TRANSFER_MS : timeoutMs;
