@@ -1,4 +1,7 @@
+import { isLong } from "../../../vitest.long.ts";
+import { tools } from "../src/tools/index.ts";
 import { testAttacks } from "./attacks.ts";
+import { EVERYTHING } from "./bases.ts";
 import { callOf } from "./matrix.ts";
 import { VECTORS } from "./vectors.ts";
 
@@ -32,14 +35,21 @@ const TOOLS = [
   "git_fetch",
 ];
 
-// All traps and all tools are in attacks.long.test.ts.
-testAttacks({
-  vectors: VECTORS.filter(({ name }) => TRAPS.has(name)),
-  calls: [
-    ...TOOLS.map(callOf),
-    { tool: "git_status", args: {} },
-    { tool: "git_show", args: { revision: "partial:gone.txt" } },
-    { tool: "git_fetch", args: { remote: "login" } },
-    { tool: "git_fetch", args: { remote: "ssh" } },
-  ],
-});
+testAttacks(
+  isLong
+    ? {
+        vectors: VECTORS,
+        calls: [...tools.map(({ name }) => callOf(name)), ...(EVERYTHING.calls ?? [])],
+        timeout: 1_200_000,
+      }
+    : {
+        vectors: VECTORS.filter(({ name }) => TRAPS.has(name)),
+        calls: [
+          ...TOOLS.map(callOf),
+          { tool: "git_status", args: {} },
+          { tool: "git_show", args: { revision: "partial:gone.txt" } },
+          { tool: "git_fetch", args: { remote: "login" } },
+          { tool: "git_fetch", args: { remote: "ssh" } },
+        ],
+      },
+);
