@@ -12,7 +12,4 @@ export const prompt = promptFor<Databases>();
 export const database = z.string().optional().describe(kind.database);
 
 /** The tools of every SQL server, each in a toolset. */
-export const sharedTools = sqlTools(kind).map((shared) => ({
-  ...shared,
-  toolset: "data",
-}));
+export const sharedTools = sqlTools(kind).map((shared) => ({ ...shared, toolset: "data" }));

@@ -39,7 +39,7 @@ export const options = defineOptions({
     max: 100,
     default: 5,
     heading: "Connection",
-    description: "Maximum connections to one database.",
+    description: "Maximum connections to one database; one more looks names up.",
   },
   allowWrite: {
     type: "flag",

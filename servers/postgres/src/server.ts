@@ -40,13 +40,10 @@ export const server = defineServer({
   },
   toolsets: {
     data: {
-      description: "Query, describe, explain, export, and change data if allowed.",
+      description: "Query, describe, explain, export, change data if allowed.",
       default: true,
     },
-    dba: {
-      description: "Health, expensive queries, index advice.",
-      default: false,
-    },
+    dba: { description: "Health, expensive queries, index advice.", default: false },
   },
   views: import.meta.url,
   slim: ["pg_describe_tables", "query", "pg_execute"],

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import pg from "pg";
-import { openConnection } from "../src/database/driver/connection.ts";
+import { openConnection } from "../src/database/driver/connect.ts";
 import { Sessions, type WorkLimits } from "../src/database/driver/sessions.ts";
 import { targetOf } from "../src/database/driver/target.ts";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Databases, withNear } from "@refmcp/sql";
 import { PostgresDatabase } from "./database.ts";
-import { openConnection } from "./driver/connection.ts";
+import { openConnection } from "./driver/connect.ts";
 import { type Environment, namesAServer } from "./driver/conninfo.ts";
 import { embedded as embeddedSource } from "./driver/embedded.ts";
 import { failure } from "./driver/errors.ts";

@@ -114,10 +114,10 @@ class Run {
       mentions: changes.flatMap(({ mentions }) => mentions),
       blocks: changes.flatMap(({ blocks }) => blocks),
     };
-    if (!this.isMixed) await functions.requireUndoable(this.#session, reached, dryRun);
+    if (!this.isMixed) await functions.requireUndoable(this.#session.lookInside, reached, dryRun);
     for (const [index, change] of changes.entries()) {
       const judge = async () => {
-        if (this.isMixed) await functions.requireUndoable(this.#session, change, dryRun);
+        if (this.isMixed) await functions.requireUndoable(this.#session.lookInside, change, dryRun);
         await this.#one(change, statements[index]?.params ?? []);
       };
       await numbered(index, changes.length, judge(), change.sql);

@@ -7,6 +7,7 @@ import {
   RecordTooLarge,
   TOO_LARGE,
 } from "@refmcp/sql";
+import { STARTED } from "../driver/role.ts";
 import type { Session, Sessions } from "../driver/sessions.ts";
 import type { Row } from "../driver/values.ts";
 import type { TouchedTable } from "./losses.ts";
@@ -65,9 +66,6 @@ interface RecordedFacts {
   /** The id of the transaction; empty if it changed nothing. */
   readonly xid: string;
 }
-
-/** When this server started, which identifies it; in a form that does not depend on settings. */
-export const STARTED = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::text";
 
 interface Changes {
   readonly tables: readonly TouchedTable[];

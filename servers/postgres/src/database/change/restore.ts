@@ -124,11 +124,8 @@ async function remove(session: Session, table: Table): Promise<void> {
   const rows = insertedIn(table);
   if (rows.length === 0) return;
   const text = `DELETE FROM ONLY ${table.facts.name} t WHERE t.ctid = ANY ($1::tid[])`;
-  await rowsOf(
-    session,
-    text,
-    rows.map(({ place }) => place),
-  );
+  const places = rows.map(({ place }) => place);
+  await rowsOf(session, text, places);
 }
 
 /** @throws ToolError if something else was changed too, or the rows are not as they were */

@@ -1,9 +1,10 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { type ChangeWriter, type Loss, lossText, type Settling } from "@refmcp/sql";
 import { isLost } from "../driver/errors.ts";
+import { STARTED } from "../driver/role.ts";
 import type { Session, Sessions } from "../driver/sessions.ts";
 import type { TouchedTable } from "./losses.ts";
-import { type Places, recordRows, STARTED, Unrecordable, writerFor, written } from "./record.ts";
+import { type Places, recordRows, Unrecordable, writerFor, written } from "./record.ts";
 
 /** What must be known before the first statement of a change. */
 interface Start {

@@ -77,25 +77,18 @@ export function parseConninfo(text: string): Conninfo {
   for (const [keyword, value] of pairs) {
     if (PARAMETERS.has(keyword)) info.set(keyword, value);
     // From node-pg and asyncpg; sslmode wins if both are given.
-    else if (keyword === "ssl") info.set("sslmode", info.get("sslmode") ?? SSL[value] ?? value);
+    else if (keyword === "ssl") info.set("sslmode", info.get("sslmode") ?? sslmodeOf(value));
     else requireNoTypo(keyword);
   }
   return info;
 }
 
-const SSL: Readonly<Record<string, string>> = {
-  true: "require",
-  1: "require",
-  false: "disable",
-  0: "disable",
-};
+const sslmodeOf = (ssl: string) =>
+  /^(true|1)$/.test(ssl) ? "require" : /^(false|0)$/.test(ssl) ? "disable" : ssl;
 
 /** Parameters of libpq, Prisma and Supabase that we ignore although they resemble one that we support. */
-const ELSEWHERE: ReadonlySet<string> = new Set(
-  `sslcompression sslsni sslaccept sslidentity sslcrl sslcrldir require_auth pool_timeout socket_timeout connection_limit`.split(
-    /\s+/,
-  ),
-);
+const ELSEWHERE =
+  /^(ssl(compression|sni|accept|identity|crl|crldir)|require_auth|(pool|socket)_timeout|connection_limit)$/;
 
 /**
  * Unknown parameters are ignored, since other programs keep their own in a URL. One that looks like a typo is refused:
@@ -104,7 +97,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(
  * @throws ToolError `invalid`
  */
 function requireNoTypo(keyword: string): void {
-  const [near] = ELSEWHERE.has(keyword) ? [] : nearest(keyword, PARAMETERS);
+  const [near] = ELSEWHERE.test(keyword) ? [] : nearest(keyword, PARAMETERS);
   if (near === undefined) return;
   throw malformed(
     `The connection parameter ${JSON.stringify(keyword.slice(0, 40))} is unknown`,

@@ -6,7 +6,8 @@ import {
   startCluster,
 } from "@refmcp/embedded-postgres";
 import manifest from "../../../package.json" with { type: "json" };
-import { type Connection, openConnection } from "./connection.ts";
+import { openConnection } from "./connect.ts";
+import type { Connection } from "./connection.ts";
 import { closing, failure } from "./errors.ts";
 import { socketTo } from "./protocol.ts";
 import type { Source } from "./sessions.ts";

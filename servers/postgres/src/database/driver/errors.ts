@@ -52,18 +52,13 @@ export function isLost(error: unknown): boolean {
 /** Why connecting failed, by the code and the message of the error. */
 const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])[] = [
   [
-    /^28P01 /,
-    "refused the login: wrong user or password",
-    "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
-  ],
-  [
     /^28000 .*client certificate/,
     "requires a client certificate",
     "Name it with sslcert=FILE and its key with sslkey=FILE; its common name must be the user.",
   ],
   [
-    /^28000 /,
-    "refused the login (no matching entry in pg_hba.conf, or TLS is required)",
+    /^28(000|P01) /,
+    "refused the login (wrong user or password, no entry in pg_hba.conf, or no TLS)",
     "Correct the user and password in the URL, PGUSER and PGPASSWORD, or ~/.pgpass.",
   ],
   [
@@ -77,11 +72,6 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
     "Try again later, or raise the server's max_connections; --max-connections limits this server's share.",
   ],
   [/^57P03 /, "is starting up or shutting down", "Try again in a few seconds."],
-  [
-    /^CERT_HAS_EXPIRED/,
-    "has a certificate that has expired",
-    "Ask its administrator to renew it. sslmode=require encrypts without verifying.",
-  ],
   [
     /^ERR_TLS_CERT_ALTNAME_INVALID/,
     "has a certificate for another host name",
@@ -103,14 +93,9 @@ const CONNECTING: readonly (readonly [error: RegExp, why: string, hint: string])
     "Use sslmode=prefer or disable to connect without it.",
   ],
   [
-    / .*offer channel binding/,
-    "does not offer channel binding, which channel_binding=require demands",
-    "Connect with TLS and a SCRAM password, or remove channel_binding.",
-  ],
-  [
     / .*(SASL|SCRAM|channel binding)/i,
     "and this server can't agree on an authentication method",
-    "Check the password and channel_binding.",
+    "Check the password and channel_binding, which needs TLS and SCRAM.",
   ],
 ];
 const NOT_REACHED =
@@ -160,8 +145,6 @@ const NEXT_STEPS: readonly (readonly [code: RegExp, step: string])[] = [
   [/^(08P01|42P02)$/, "Pass as many params as the statement has $1, $2, …."],
   [/^(55P03|40P01|40001)$/, "Another session blocked it; try again."],
   [/^42601$/, "The error is at » or right before it."],
-  [/^42702$/, "Write the column with its table or alias: t.column."],
-  [/^42803$/, "Add the column to GROUP BY, or aggregate it."],
   [/^42/, "pg_describe_tables shows the columns and their types."],
 ];
 

@@ -4,6 +4,8 @@ import { closing, failure, isLost } from "./errors.ts";
 
 const IDLE_MS = 30_000;
 const WAIT_MS = 15_000;
+/** A connection that was lost while idle shows it within this time; later, somebody has stopped the work. */
+const NOTICE_MS = 1_000;
 
 /**
  * The connections to one database: opened on demand, cleaned after use, closed when idle. A lost or cancelled connection is
@@ -28,48 +30,42 @@ export class Pool {
   }
 
   /**
-   * Does one piece of work on a connection as soon as one is free.
+   * Does one piece of work on a connection as soon as one is free; again on another one, if that may be, if an idle connection
+   * was lost unnoticed.
    *
-   * @param begin what comes first; if an idle connection was lost unnoticed, it is tried again on another one
    * @throws ToolError `unavailable` if the server can't be reached or all connections stay busy
    */
   async use<Value>(
     signal: AbortSignal,
-    begin: (connection: Connection) => Promise<void>,
     work: (connection: Connection) => Promise<Value>,
   ): Promise<Value> {
     const ended = AbortSignal.any([signal, this.#closing.signal]);
     const deadline = startDeadline(WAIT_MS, ended, () => failure("pool_exhausted", this.#busy));
     const turn = new Promise<Value>((resolve, reject) => {
-      const run = async () => {
+      const run = async (): Promise<void> => {
         deadline.end();
-        const connection = await this.#begun(signal, begin);
-        await work(connection).then(resolve, reject);
+        const idle = this.#idle.pop();
+        clearTimeout(idle?.timer);
+        const connection = idle?.connection ?? (await this.#open());
+        this.#all.add(connection);
+        const started = performance.now();
+        try {
+          if (this.#closing.signal.aborted) throw closing();
+          resolve(await work(connection));
+        } catch (error) {
+          const isUnnoticed = idle !== undefined && performance.now() - started < NOTICE_MS;
+          if (isUnnoticed && connection.isRepeatable && isLost(error) && !signal.aborted) {
+            this.#discard(connection);
+            return await run();
+          }
+          reject(error);
+        }
         // The next call waits until it is clean, but this one does not.
         await this.#release(connection);
       };
       this.#line.run("", run, deadline.signal).catch(reject);
     });
     return await turn.finally(deadline.end);
-  }
-
-  async #begun(
-    signal: AbortSignal,
-    begin: (connection: Connection) => Promise<void>,
-  ): Promise<Connection> {
-    for (let idle = this.#idle.pop(); ; idle = this.#idle.pop()) {
-      clearTimeout(idle?.timer);
-      const connection = idle?.connection ?? (await this.#open());
-      this.#all.add(connection);
-      try {
-        if (this.#closing.signal.aborted) throw closing();
-        await begin(connection);
-        return connection;
-      } catch (error) {
-        this.#discard(connection);
-        if (idle === undefined || !isLost(error) || signal.aborted) throw error;
-      }
-    }
   }
 
   async #release(connection: Connection): Promise<void> {

@@ -31,11 +31,17 @@ export interface Statement {
   readonly portal?: string;
   /** Our own statements between binding, when its names are resolved, and running it; they need a named portal. */
   readonly bound?: readonly string[];
+  /** Our own statements after it, in the same packet if all its rows come at once. */
+  readonly after?: readonly string[];
+  /** The names of prepared statements by their text; it becomes one of them. */
+  readonly prepared?: Map<string, string> | undefined;
 }
 
 /** Enough for most questions in one round trip, and still small if rows are large. */
 const FIRST_ROWS = 64;
 const MAX_ROWS = 2_000;
+/** As many rows come at once if the transaction ends with them. */
+const LAST_ROWS = 256;
 /** How far one batch may exceed the cap before it is cancelled. */
 const OVERRUN_CHARS = 8 * 1_048_576;
 
@@ -49,18 +55,10 @@ const MAX_WRITTEN = 100;
  */
 function messagesOf(statements: readonly string[]): Buffer {
   const key = statements.join(";");
-  let messages = serialized.get(key);
-  if (messages === undefined) {
-    messages = Buffer.concat(
-      statements.flatMap((text) => [
-        serialize.parse({ text }),
-        serialize.bind(),
-        serialize.execute(),
-      ]),
-    );
-    if (serialized.size >= MAX_WRITTEN) serialized.clear();
-    serialized.set(key, messages);
-  }
+  const each = (text: string) => [serialize.parse({ text }), serialize.bind(), serialize.execute()];
+  const messages = serialized.get(key) ?? Buffer.concat(statements.flatMap(each));
+  if (serialized.size >= MAX_WRITTEN) serialized.clear();
+  serialized.set(key, messages);
   return messages;
 }
 
@@ -82,6 +80,9 @@ export class PortalQuery implements Submittable {
   /** Our own statements that have not completed yet. */
   #before = 0;
   #isDropping = false;
+  /** Whether `after` was sent, too. */
+  #isLast = false;
+  #isSuspended = false;
   /** Whether Sync was sent, which the server always answers with ReadyForQuery. */
   #isSynced = false;
   /** Rows to fetch from the open portal once the server is ready. */
@@ -133,9 +134,13 @@ export class PortalQuery implements Submittable {
   }
 
   #begin(): void {
-    const { text, params, before = [], bound = [] } = this.#statement;
+    const { text, params, before = [], bound = [], prepared } = this.#statement;
     this.#before = before.length + bound.length;
-    const parsing = [messagesOf(before), serialize.parse({ text })];
+    const parsing = [messagesOf(before)];
+    if (prepared?.has(text) !== true) {
+      prepared?.set(text, `refmcp_${prepared.size}`);
+      parsing.push(serialize.parse({ text, name: prepared?.get(text) ?? "" }));
+    }
     if (params.some((param) => typeof param === "object" && param !== null)) {
       this.#connection?.once("parameterDescription", this.#onTypes);
       this.#send(...parsing, serialize.describe({ type: "S" }), serialize.flush());
@@ -155,21 +160,31 @@ export class PortalQuery implements Submittable {
   #bind(types: readonly number[], before: readonly Buffer[]): void {
     const portal = this.#portal;
     const { rows = FIRST_ROWS, toEnd = false } = this.#caps;
-    const { params, bound = [] } = this.#statement;
+    const { text, params, bound = [], after = [], prepared } = this.#statement;
+    this.#isLast = after.length > 0 && rows <= LAST_ROWS;
     const values = params.map((param, index) =>
       typeof param === "object" && param !== null ? param.encode(types[index] ?? 0) : param,
     );
     this.#isSynced = true;
     this.#send(
       ...before,
-      serialize.bind({ portal, values }),
+      serialize.bind({ portal, values, statement: prepared?.get(text) ?? "" }),
       serialize.describe({ type: "P", name: portal }),
       messagesOf(bound),
       // All at once: the command tag would count only the last batch.
-      serialize.execute({ portal, rows: toEnd ? 0 : Math.min(FIRST_ROWS, rows) }),
+      serialize.execute({
+        portal,
+        rows: toEnd ? 0 : Math.min(this.#isLast ? LAST_ROWS : FIRST_ROWS, rows),
+      }),
       ...(toEnd && portal !== "" ? [serialize.close({ type: "P", name: portal })] : []),
+      ...(this.#isLast ? [messagesOf(after)] : []),
       serialize.sync(),
     );
+  }
+
+  /** Whether what comes after it has run, too. */
+  get isOver(): boolean {
+    return this.#isLast && this.#failure === undefined && !this.#isDropping;
   }
 
   get #portal(): string {
@@ -181,7 +196,7 @@ export class PortalQuery implements Submittable {
   }
 
   handleDataRow({ fields }: { fields: Cell[] }): void {
-    if (this.#before > 0) return;
+    if (this.#before > 0 || this.#tag !== undefined) return;
     const { chars, min = 1, toEnd = false, locate } = this.#caps;
     locate?.(fields.splice(-2));
     if (locate !== undefined && fields.length === 0) return;
@@ -197,6 +212,8 @@ export class PortalQuery implements Submittable {
   }
 
   handlePortalSuspended(): void {
+    this.#isSuspended = true;
+    if (this.#isLast) return;
     const { chars, min = 1, rows = Number.POSITIVE_INFINITY } = this.#caps;
     const left = chars - this.#chars;
     const count = this.#rows.length;
@@ -213,7 +230,7 @@ export class PortalQuery implements Submittable {
       this.#before -= 1;
       return;
     }
-    this.#tag = text;
+    if (!this.#isLast || !this.#isSuspended) this.#tag ??= text;
     this.#sync();
   }
 

@@ -29,11 +29,13 @@ export async function readRows(
   const caps = { chars, rows: wanted + (isFirst ? 1 : 2), min: isFirst ? 1 : 2 };
   const skipping = skip < 2 ? [] : [`MOVE FORWARD ${skip - 1} IN ${PORTAL}`];
   const statement = { text: sql, params: paramsOf(params), portal: PORTAL, bound: skipping };
-  const work = { signal, timeoutMs, sql, look: sessions.functions.lookUp(mentions) };
+  // A function that is allowed may do what must not happen twice.
+  const isRepeatable = sessions.limits.allowFunction.length === 0;
+  const work = { signal, timeoutMs, sql, isRepeatable };
   const { batch, notices } = await sessions.work(work, async (session) => {
     const { connection } = session;
-    connection.leavesNothing = await sessions.functions.requireHarmless(session, mentions);
-    const batch = await session.query(statement, caps);
+    connection.leavesNothing = await sessions.functions.requireHarmless(session.look, mentions);
+    const batch = await session.query(statement, caps, true);
     return { batch, notices: connection.takeNotices() };
   });
   // In a separate transaction: a statement that was cancelled for exceeding the cap leaves one that is aborted.

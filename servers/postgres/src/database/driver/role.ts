@@ -14,9 +14,12 @@ const PRIVILEGED: Readonly<Record<string, string>> = {
 /** Whether membership of this role gives access to the database host. */
 export const isPrivileged = (role: string) => Object.hasOwn(PRIVILEGED, role);
 
+/** When this server started, which identifies it; in a form that does not depend on settings. */
+export const STARTED = "pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time())::text";
+
 /** Runs right after connecting; returns one row. */
 export const ROLE_QUERY = `SELECT current_user::text AS "user",
-  pg_catalog.pg_backend_pid() AS pid, pg_catalog.has_function_privilege('pg_catalog.pg_advisory_unlock_all()', 'EXECUTE') AS resettable,
+  pg_catalog.pg_backend_pid() AS pid, ${STARTED} AS server, pg_catalog.has_function_privilege('pg_catalog.pg_advisory_unlock_all()', 'EXECUTE') AS resettable,
   pg_catalog.pg_is_in_recovery() AS standby, pg_catalog.current_setting('transaction_read_only') = 'on' AS readonly,
   EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname IN (current_user, session_user) AND rolsuper) AS superuser,
   ARRAY(SELECT r.rolname::text FROM pg_catalog.pg_roles r
@@ -28,6 +31,8 @@ export const ROLE_QUERY = `SELECT current_user::text AS "user",
 export interface RoleFacts {
   readonly user: string;
   readonly pid: number;
+  /** What identifies it among those of the same address: `STARTED`. */
+  readonly server: string;
   /** Whether the role may release its session-level advisory locks. */
   readonly resettable: boolean;
   readonly standby: boolean;

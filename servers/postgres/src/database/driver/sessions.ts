@@ -3,10 +3,12 @@ import type { ToolError } from "@refmcp/boundary/answer";
 import type { QueryResultRow } from "pg";
 import { FunctionGate } from "../gate/reach.ts";
 import type { OwnQuery } from "./catalog.ts";
-import type { Connection, Mode } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { explained, timedOut } from "./errors.ts";
+import { LookUps } from "./look-ups.ts";
 import { Pool } from "./pool.ts";
 import { requireHarmless } from "./role.ts";
+import type { Mode } from "./settings.ts";
 import { TypeCatalog } from "./values.ts";
 
 export interface WorkLimits {
@@ -33,8 +35,8 @@ export interface Work {
   readonly times?: number;
   /** Whether the time limit starts again with every `progressed`: an export or import may take up to an hour. */
   readonly isTransfer?: boolean;
-  /** Runs with BEGIN; the session has its rows. */
-  readonly look?: OwnQuery | undefined;
+  /** Whether it may run twice, so that BEGIN goes in the packet of its first statement: see `Connection.isRepeatable`. */
+  readonly isRepeatable?: boolean;
 }
 
 /** Maximum time of an export or import that makes progress, in milliseconds. */
@@ -50,15 +52,10 @@ export class Session {
   readonly signal: AbortSignal;
   /** Starts the time limit of a transfer again. @param isAtEnd the rest takes time that nothing shows, such as key checks */
   readonly progressed: (isAtEnd?: boolean) => void;
-  /** The rows of `Work.look`. */
-  readonly looked: readonly QueryResultRow[] | undefined;
+  readonly #lookUps: LookUps;
 
-  constructor(
-    connection: Connection,
-    { signal, restart }: Pick<Deadline, "signal" | "restart">,
-    looked?: readonly QueryResultRow[],
-  ) {
-    this.looked = looked;
+  constructor(connection: Connection, { signal, restart }: Deadline, lookUps: LookUps) {
+    this.#lookUps = lookUps;
     this.connection = connection;
     this.signal = signal;
     this.progressed = (isAtEnd = false) => restart(isAtEnd ? MAX_TRANSFER_MS : undefined);
@@ -69,6 +66,14 @@ export class Session {
   readonly query = (...asked: Parameters<Connection["query"]>) => this.connection.query(...asked);
   readonly rows = <Row extends QueryResultRow>(...asked: Parameters<Connection["rows"]>) =>
     this.connection.rows<Row>(...asked);
+
+  /** Looks up what this transaction sees. */
+  readonly lookInside = <Row extends QueryResultRow>(query: OwnQuery) =>
+    this.connection.look<Row>(query);
+  /** Looks up what is committed: all that a read-only transaction sees. */
+  readonly look = async <Row extends QueryResultRow>(query: OwnQuery) =>
+    (await this.#lookUps.rows<Row>(this.connection, query, this.signal)) ??
+    (await this.lookInside<Row>(query));
 }
 
 /** Where connections come from. */
@@ -88,6 +93,7 @@ export class Sessions {
   readonly types = new TypeCatalog();
   readonly functions: FunctionGate;
   readonly pool: Pool;
+  readonly #lookUps: LookUps;
   readonly limits: WorkLimits;
   readonly #source: Source;
   readonly #writing: Line;
@@ -99,6 +105,7 @@ export class Sessions {
     this.#source = source;
     this.#writing = new Line(Math.max(1, limits.maxConnections - 1));
     this.pool = new Pool(() => this.#open(), limits.maxConnections, label);
+    this.#lookUps = new LookUps(() => this.#open(), label);
   }
 
   /** @throws ToolError `unavailable`, or `denied` for a privileged role. */
@@ -114,11 +121,6 @@ export class Sessions {
     }
   }
 
-  /** The effective time limit of a call that asked for `timeoutMs`. */
-  limitOf(timeoutMs: number | undefined): number {
-    return Math.min(timeoutMs ?? this.limits.timeoutMs, this.limits.timeoutMs);
-  }
-
   /**
    * Runs a piece of work in a transaction and rolls it back; READ ONLY by default. Cancels the statement when the client
    * cancels or the time limit expires.
@@ -126,8 +128,8 @@ export class Sessions {
    * @throws ToolError PostgreSQL's error, `timeout`, `cancelled`, or `unavailable` if it can't be reached.
    */
   async work<Value>(options: Work, run: (session: Session) => Promise<Value>): Promise<Value> {
-    const timeoutMs = this.limitOf(options.timeoutMs);
-    const { isTransfer = false, times = 1 } = options;
+    const timeoutMs = Math.min(options.timeoutMs ?? this.limits.timeoutMs, this.limits.timeoutMs);
+    const { isTransfer = false, isRepeatable = false, times = 1 } = options;
     const mode = "mode" in options ? options.mode : "READ ONLY";
     const statementMs = isTransfer ? MAX_TRANSFER_MS : timeoutMs;
     let deadline: Deadline | undefined;
@@ -139,15 +141,13 @@ export class Sessions {
       );
       deadline = limit;
       const { signal } = limit;
-      let looked: readonly QueryResultRow[] | undefined;
-      const begin = async (connection: Connection) => {
+      return await this.pool.use(signal, async (connection) => {
         used = connection;
-        const begun = connection.begin(mode, timeoutMs, statementMs, options.look);
-        looked = await connection.stoppable(begun, signal);
-      };
-      return await this.pool.use(signal, begin, (connection) =>
-        connection.stoppable(run(new Session(connection, limit, looked)), signal),
-      );
+        connection.begin(mode, timeoutMs, statementMs);
+        if (!isRepeatable) await connection.stoppable(connection.begun(), signal);
+        const session = new Session(connection, limit, this.#lookUps);
+        return await connection.stoppable(run(session), signal);
+      });
     } catch (error) {
       options.signal.throwIfAborted();
       deadline?.signal.throwIfAborted();
@@ -165,7 +165,8 @@ export class Sessions {
     statement: string,
     values?: readonly unknown[],
   ): Promise<Row[]> {
-    return this.work(options, (session) => session.rows(statement, values));
+    const work = { isRepeatable: true, ...options };
+    return this.work(work, (session) => session.rows(statement, values));
   }
 
   /**
@@ -179,7 +180,7 @@ export class Sessions {
   }
 
   async close(): Promise<void> {
-    await this.pool.close();
+    await Promise.all([this.pool.close(), this.#lookUps.close()]);
     await this.#source.close?.();
   }
 }

@@ -26,14 +26,7 @@ export interface Address {
 }
 
 /** libpq's `target_session_attrs`. */
-const ATTRIBUTES = [
-  "any",
-  "read-write",
-  "read-only",
-  "primary",
-  "standby",
-  "prefer-standby",
-] as const;
+const KINDS = ["any", "read-write", "read-only", "primary", "standby", "prefer-standby"] as const;
 
 /** A database and how to connect to it. Contains a password: never log or show it. */
 export interface Target {
@@ -46,7 +39,7 @@ export interface Target {
   readonly directTls: boolean;
   readonly channelBinding: boolean;
   /** The required kind of server; others are skipped. */
-  readonly wanted: (typeof ATTRIBUTES)[number];
+  readonly wanted: (typeof KINDS)[number];
   /** `user@host:port/database`, for messages. */
   readonly label: string;
 }
@@ -74,9 +67,9 @@ export function targetOf(text: string | undefined, env: Environment): Target {
       `There are ${names.length} host names, ${hosts.length} addresses and ${ports.length} ports`,
       "Give one port, or one for each host.",
     );
-  const wanted = ATTRIBUTES.find((kind) => kind === (info.get("target_session_attrs") ?? "any"));
+  const wanted = KINDS.find((kind) => kind === (info.get("target_session_attrs") ?? "any"));
   if (wanted === undefined)
-    throw malformed("target_session_attrs is unknown", `It is one of ${ATTRIBUTES.join(", ")}.`);
+    throw malformed("target_session_attrs is unknown", `It is one of ${KINDS.join(", ")}.`);
   const addresses = hosts.map((host, index): Address => {
     const port = portOf(ports[index] ?? ports[0] ?? "");
     const isSocket = host.startsWith("/");

@@ -7,7 +7,7 @@ import { connect as connectTls, TLSSocket } from "node:tls";
 import { startPostgres, type TestPostgres } from "@refmcp/embedded-postgres/testing";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openConnection } from "../driver/connection.ts";
+import { openConnection } from "../driver/connect.ts";
 import { targetOf } from "./target.ts";
 
 let folder = "";

@@ -59,10 +59,11 @@ export async function explain(sessions: Sessions, explaining: Explaining) {
   const places = params.length > 0 || analyze ? 0 : await placesOf(query);
   const offset = (places > 0 ? preparing(query) : statement).length - query.length;
   return await sessions.work({ ...work, sql: query, offset }, async (session) => {
-    await sessions.functions.requireHarmless(session, mentions);
+    await sessions.functions.requireHarmless(session.look, mentions);
     const planned = (text: string) =>
       places > 0 ? genericPlan(session, query, places) : explainedBy(session, text, params);
     const explained = await planned(statement);
+    const { "Planning Time": planning, "Execution Time": execution } = explained;
     const nodes = nodesOf(explained.Plan);
     const scans = nodes.flatMap(({ "Node Type": type, "Relation Name": table, Filter: filter }) =>
       type.includes("Seq Scan") && table !== undefined && filter !== undefined
@@ -81,12 +82,8 @@ export async function explain(sessions: Sessions, explaining: Explaining) {
     return {
       plan,
       total_cost: explained.Plan["Total Cost"],
-      ...(explained["Planning Time"] === undefined
-        ? {}
-        : { planning_ms: explained["Planning Time"] }),
-      ...(explained["Execution Time"] === undefined
-        ? {}
-        : { execution_ms: explained["Execution Time"] }),
+      ...(planning === undefined ? {} : { planning_ms: planning }),
+      ...(execution === undefined ? {} : { execution_ms: execution }),
       ...(missing.length === 0 ? {} : { missing_indexes: missing }),
       warnings: hints,
       ...(plan.length < lines.length ? { omitted_lines: lines.length - plan.length } : {}),
@@ -179,15 +176,14 @@ function draw(
 function* warningsOf(node: Node, scanned: ReadonlyMap<string, number>): Generator<string> {
   const table = node["Relation Name"];
   const loops = node["Actual Loops"] ?? 1;
+  const actual = node["Actual Rows"];
   if (node["Node Type"].includes("Seq Scan") && node.Filter !== undefined && table !== undefined) {
-    const found =
-      node["Actual Rows"] === undefined ? node["Plan Rows"] : node["Actual Rows"] * loops;
+    const found = actual === undefined ? node["Plan Rows"] : actual * loops;
     const removed = (node["Rows Removed by Filter"] ?? 0) * loops;
     const read = Math.max(scanned.get(table) ?? 0, found + removed);
     if (read >= MANY_ROWS && found <= read / 2)
       yield `All ${rounded(read)} rows of ${table} are read to find ${rounded(found)} by ${clip(node.Filter, 200)}: an index on the filtered columns may help.`;
   }
-  const actual = node["Actual Rows"];
   const planned = Math.max(1, node["Plan Rows"]);
   if (actual !== undefined && loops > 0) {
     const off = Math.max(actual, 1) / planned;
@@ -205,12 +201,10 @@ function* warningsOf(node: Node, scanned: ReadonlyMap<string, number>): Generato
     yield `A nested loop compares all pairs by ${clip(node["Join Filter"], 200)}: an index on the inner side may help.`;
 }
 
-function rounded(value: number): string {
-  return String(value >= 100 ? Math.round(value) : Math.round(value * 100) / 100);
-}
+const rounded = (value: number) =>
+  String(value >= 100 ? Math.round(value) : Math.round(value * 100) / 100);
 
-function notAQuery(): ToolError {
-  return new ToolError("invalid", "The query already has an EXPLAIN.", {
+const notAQuery = () =>
+  new ToolError("invalid", "The query already has an EXPLAIN.", {
     hint: "Pass only the SELECT; set analyze to run it.",
   });
-}

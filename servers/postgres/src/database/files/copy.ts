@@ -13,7 +13,6 @@ import { settle, startOf } from "../change/settle.ts";
 import { rowsOf } from "../change/tables.ts";
 import type { Session, Sessions } from "../driver/sessions.ts";
 import { passReading } from "../gate/read.ts";
-import { parseSql } from "../gate/syntax.ts";
 
 /** Bytes that are written at once: there is a message for each row. */
 const PIECE = 262_144;
@@ -32,12 +31,13 @@ export async function copyOut(
   const { kind, mentions } = await passReading(sql);
   if (kind !== "select")
     throw new ToolError("invalid", "Only the rows of a SELECT can be exported.");
-  const { statement, offset } = await copying(sql);
-  const look = sessions.functions.lookUp(mentions);
-  const work = { signal, isTransfer: true, sql, offset, look };
+  // The gate saw one SELECT: neither a semicolon nor a parenthesis in it ends the COPY, and a comment ends with its line.
+  const [before, inner] = ["COPY (", sql.replace(/;\s*$/, "")];
+  const statement = `${before}${inner}\n) TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`;
+  const work = { signal, isTransfer: true, sql, offset: before.length };
   return await sessions.work(work, async (session) => {
     const { connection } = session;
-    connection.leavesNothing = await sessions.functions.requireHarmless(session, mentions);
+    connection.leavesNothing = await sessions.functions.requireHarmless(session.look, mentions);
     const { default: copyStreams } = await import("pg-copy-streams");
     return await connection.unlimited(async () => {
       const stream = connection.client.query(copyStreams.to(statement));
@@ -74,24 +74,6 @@ async function writeAll(
 }
 
 /**
- * The COPY of a query, and how many characters precede the query.
- *
- * @throws ToolError `invalid` unless the composed statement is one COPY of one reading query
- */
-async function copying(query: string) {
-  // The gate saw one SELECT. A trailing semicolon would end it inside the parentheses, a trailing comment would hide one.
-  const inner = `(${query.replace(/;\s*$/, "")}\n)`;
-  const statement = `COPY ${inner} TO STDOUT WITH (FORMAT csv, HEADER true, ENCODING 'UTF8')`;
-  const { stmts = [] } = await parseSql(statement);
-  const [only] = stmts;
-  if (stmts.length !== 1 || only?.stmt === undefined || !("CopyStmt" in only.stmt))
-    throw new ToolError("invalid", "The query can't be used in a COPY.", {
-      hint: "Pass one plain SELECT.",
-    });
-  return { statement, offset: statement.indexOf(inner) + 1 };
-}
-
-/**
  * Loads a CSV file with a header line into a table in one transaction: all rows or none.
  *
  * @param identity what the record of changes knows the database by
@@ -105,7 +87,7 @@ export async function copyIn(
   const { signal, dryRun, size } = job;
   return await sessions.change({ signal, isTransfer: true }, async (session) => {
     const mentions = [`relation ${relation.name}`] as const;
-    await sessions.functions.requireUndoable(session, { mentions, blocks: [] }, dryRun);
+    await sessions.functions.requireUndoable(session.lookInside, { mentions, blocks: [] }, dryRun);
     const earlier = await touched(session);
     const start = await startOf(session, [relation.written]);
     const list = columns.map(quoteIdentifier).join(", ");
@@ -136,7 +118,7 @@ export async function copyIn(
       statements: [shownImport(path, relation.written)],
       tables,
       places: {
-        created: isRecorded ? await addedRows(session, relation.id, tables) : new Map(),
+        created: isRecorded ? await addedRows(session, relation, tables) : new Map(),
         deleted: new Map(),
       },
       weakened: isWeakened ? [PROTECTION_CHANGED] : [],
@@ -147,23 +129,16 @@ export async function copyIn(
 }
 
 /** Where an import has added rows, by table: those that this transaction made. */
-async function addedRows(session: Session, id: string, tables: Touched["tables"]) {
+async function addedRows(
+  session: Session,
+  { id, written }: CopyIn["relation"],
+  tables: Touched["tables"],
+) {
   const places = new Map<string, string[]>();
   if (tables.every((table) => table.id !== id)) return places;
-  const text = `SELECT t.ctid FROM ONLY ${(await nameOf(session, id)) ?? ""} t
+  const text = `SELECT t.ctid FROM ONLY ${written} t
     WHERE t.xmin = pg_catalog.pg_current_xact_id()::xid`;
   const rows = await rowsOf(session, text);
-  return places.set(
-    id,
-    rows.map(([place]) => place ?? ""),
-  );
-}
-
-async function nameOf(session: Session, id: string): Promise<string | undefined> {
-  const [relation] = await session.rows<{ name: string }>(
-    `SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name FROM pg_catalog.pg_class c
-     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1::text::oid`,
-    [id],
-  );
-  return relation?.name;
+  const added = rows.map(([place]) => place ?? "");
+  return places.set(id, added);
 }

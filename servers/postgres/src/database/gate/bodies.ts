@@ -47,12 +47,10 @@ export async function readBody(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the scanner does not report them.
     const tokens = /[\0-\x08\x0e-\x1f]/.test(next) ? undefined : await tokensOf(next);
     // PostgreSQL decodes `U&"…"` later.
-    if (tokens === undefined || tokens.some(({ text: one }) => /^u&/i.test(one)))
-      return {
-        mentions,
-        reason: harm ?? "has code that can't be checked",
-        isCertain: harm !== undefined,
-      };
+    if (tokens === undefined || tokens.some((token) => /^u&/i.test(token.text))) {
+      reasons.unshift("has code that can't be checked");
+      break;
+    }
     for (const [at, token] of tokens.entries()) {
       const before = plain(tokens[at - 1]);
       const after = plain(tokens[at + 1]);

@@ -9,6 +9,10 @@ const words = (text: string) => text.trim().split(/\s+/);
  * that the gate has not seen. From PostgreSQL 18, "Functions and Operators".
  */
 const DENIED: ReadonlySet<string> = new Set([
+  // Make a value of any type, whose checks then run.
+  ...words(
+    `pg_input_is_valid pg_input_error_info domain_in array_in record_in range_in multirange_in`,
+  ),
   // Run text as SQL.
   ...words(`query_to_xml query_to_xmlschema query_to_xml_and_xmlschema cursor_to_xml cursor_to_xmlschema
     table_to_xml table_to_xmlschema table_to_xml_and_xmlschema schema_to_xml schema_to_xmlschema
@@ -16,11 +20,8 @@ const DENIED: ReadonlySet<string> = new Set([
   // Change state: settings, sequences, notifications, large objects.
   ...words("set_config setval nextval pg_notify loread lowrite"),
   // Affect other sessions or the server itself.
-  ...words(`pg_terminate_backend pg_cancel_backend pg_reload_conf pg_rotate_logfile pg_rotate_logfile_old pg_switch_wal
-    pg_switch_xlog pg_create_restore_point pg_promote pg_backup_start pg_backup_stop pg_start_backup pg_stop_backup
-    pg_export_snapshot pg_log_standby_snapshot pg_log_backend_memory_contexts pg_import_system_collations pg_nextoid
-    pg_extension_config_dump pg_stop_making_pinned_objects pg_current_logfile pg_stat_file gin_clean_pending_list
-    brin_summarize_new_values brin_summarize_range brin_desummarize_range pg_hba_file_rules pg_ident_file_mappings
+  ...words(`pg_terminate_backend pg_cancel_backend pg_reload_conf pg_promote pg_export_snapshot pg_nextoid pg_current_logfile
+    pg_extension_config_dump pg_stat_file gin_clean_pending_list pg_hba_file_rules pg_ident_file_mappings
     pg_show_all_file_settings pg_get_shmem_allocations`),
   // Large objects; columns may begin with lo_, too.
   ...words(`lo_close lo_creat lo_create lo_export lo_from_bytea lo_get lo_import lo_lseek lo_lseek64 lo_open lo_put lo_tell
@@ -28,9 +29,10 @@ const DENIED: ReadonlySet<string> = new Set([
 ]);
 
 const DENIED_PREFIXES =
-  words(`pg_read_ pg_ls_ pg_file_ pg_logdir_ pg_advisory_ pg_try_advisory_ pg_logical_
-  pg_create_logical_ pg_create_physical_ pg_copy_logical_ pg_copy_physical_ pg_drop_replication_ pg_replication_
-  pg_wal_replay_ pg_xlog_replay_ pg_stat_reset pg_restore_ pg_clear_ pg_sync_ pg_set_ binary_upgrade_`);
+  words(`pg_read_ pg_ls_ pg_file_ pg_logdir_ pg_advisory_ pg_try_advisory_ pg_logical_ pg_log_
+  pg_create_ pg_copy_ pg_drop_replication_ pg_replication_ pg_wal_replay_ pg_xlog_replay_ pg_stat_reset pg_restore_
+  pg_clear_ pg_sync_ pg_set_ pg_rotate_ pg_switch_ pg_backup_ pg_start_ pg_stop_ pg_import_ brin_summarize_
+  brin_desummarize_ binary_upgrade_`);
 
 /** The same of the extensions that ship with PostgreSQL, and of other common ones. */
 const EXTENSIONS: ReadonlySet<string> = new Set(
@@ -57,13 +59,6 @@ export const HARMLESS: ReadonlySet<string> = new Set(
     moddatetime insert_username autoinc check_primary_key check_foreign_key`),
 );
 
-/** PostgreSQL's functions that make a value of any type, whose checks and casts then run. */
-const OF_ANY_TYPE = new Set(
-  words(
-    "pg_input_is_valid pg_input_error_info domain_in array_in record_in range_in multirange_in",
-  ),
-);
-
 const isListed = (names: ReadonlySet<string>, prefixes: readonly string[]) => (name: string) =>
   names.has(name.toLowerCase()) || prefixes.some((prefix) => name.toLowerCase().startsWith(prefix));
 export const isDenied = isListed(DENIED, DENIED_PREFIXES);
@@ -72,19 +67,17 @@ export const isDeniedRelation = (name: string) => DENIED_RELATIONS.has(name.toLo
 
 /**
  * An object that SQL names, as its kind and its bare, decoded name. An `attribute` is a function in attribute notation,
- * `(x).f` or `t.f`, which usually names a column. `database` is what no
- * statement names: casts, domains, operator classes; `always` the part of it that every statement may use.
+ * `(x).f` or `t.f`, which usually names a column. `always` is what no
+ * statement names: casts and operator classes of PostgreSQL's own types, which every statement may use.
  */
 export type Mention =
   | `${"function" | "attribute" | "operator" | "type" | "relation"} ${string}`
-  | "database "
   | "always ";
 
 /** A call by name; the notation `type(x)` is a cast. */
 export const callOf = (name: string, kind: "function" | "attribute" = "function"): Mention[] => [
   `${kind} ${name}`,
   `type ${name}`,
-  ...(OF_ANY_TYPE.has(name) ? (["database "] as const) : []),
 ];
 
 /** The operators of IN, LIKE, BETWEEN, CASE, USING and similar, which SQL does not write. */
@@ -95,26 +88,15 @@ export const IMPLIED: readonly Mention[] = words("= <> < > <= >= ~~ !~~ ~~* !~~*
 /** What a node of a syntax tree names. */
 function mentionedBy(key: string, value: unknown): Mention[] {
   const tree = treeOf(value);
-  if (key.toLowerCase() === "funccall")
-    return namesOf(tree.funcname)
-      .slice(-1)
-      .flatMap((name) => callOf(name));
-  if (key === "A_Indirection")
-    return namesOf(tree.indirection).flatMap((name) => callOf(name, "attribute"));
-  if (key === "ColumnRef")
-    return namesOf(tree.fields)
-      .slice(1)
-      .flatMap((name) => callOf(name, "attribute"));
-  if (key.toLowerCase() === "typename")
-    return namesOf(tree.names)
-      .slice(-1)
-      .map((name): Mention => `type ${name}`);
-  const relation = typeof tree.relname === "string" ? tree.relname : undefined;
-  if (relation !== undefined) return [`relation ${relation}`, `type ${relation}`];
+  const last = (list: unknown) => namesOf(list).slice(-1);
+  const attributes = (names: string[]) => names.flatMap((name) => callOf(name, "attribute"));
+  if (/^funccall$/i.test(key)) return last(tree.funcname).flatMap((name) => callOf(name));
+  if (key === "A_Indirection") return attributes(namesOf(tree.indirection));
+  if (key === "ColumnRef") return attributes(namesOf(tree.fields).slice(1));
+  if (/^typename$/i.test(key)) return last(tree.names).map((name): Mention => `type ${name}`);
+  if (typeof tree.relname === "string") return [`relation ${tree.relname}`, `type ${tree.relname}`];
   const operator = key === "A_Expr" ? tree.name : key === "SubLink" ? tree.operName : tree.useOp;
-  return namesOf(operator)
-    .slice(-1)
-    .map((name): Mention => `operator ${name}`);
+  return last(operator).map((name): Mention => `operator ${name}`);
 }
 
 /**
@@ -147,10 +129,11 @@ export function harmlessMentions(key: string, value: unknown, isRefused = isDeni
 /** Not setval: it would take effect before the user is asked, and in a dry run. */
 const CHANGING = new Set(["nextval", "pg_notify"]);
 
-/** Functions of these lists whose effects a rollback undoes, and that run text as SQL. */
+/** Functions of these lists whose effects a rollback undoes, and that run text as SQL or make a value of a type that it names. */
 const ROLLED_BACK =
   /^(nextval|pg_notify|set_config|loread|lowrite|(be_)?lo_(?!export)\w+|pg_(try_)?advisory_\w+)$/;
-const RUNNING_TEXT = /_to_xml|^(ts_stat|ts_rewrite|crosstab|connectby|xpath_table)/;
+const RUNNING_TEXT =
+  /_to_xml|^(ts_stat|ts_rewrite|crosstab|connectby|xpath_table|pg_input_|\w+_in$)/;
 
 export const runsText = (name: string) => RUNNING_TEXT.test(name.toLowerCase());
 

@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { labFor, talkFor } from "../../../test/session.ts";
-import { FunctionGate } from "./reach.ts";
-import { namesOf, parseSql, treeOf, walk } from "./syntax.ts";
 
 /** A function that uses another connection: what it does stays after a rollback. */
 const evil = (url: string) => `
@@ -269,24 +267,4 @@ describe("what a function does", () => {
       if (!sql.includes("::int")) expect(await isRefused(sql), honest).toBe(false);
     }
   });
-});
-
-it("looks names up without the search path", async () => {
-  const loose: string[] = [];
-  const parts = (list: unknown) => {
-    if (namesOf(list)[0] !== "pg_catalog") loose.push(namesOf(list).join("."));
-  };
-  walk(
-    treeOf(await parseSql(new FunctionGate([]).lookUp(["relation t"])?.text ?? "")),
-    (key, value) => {
-      const { name, funcname, names, operName, relname, schemaname } = treeOf(value);
-      if (key === "A_Expr") parts(name);
-      if (key === "FuncCall") parts(funcname);
-      if (key.toLowerCase() === "typename") parts(names);
-      if (key === "SubLink" && operName !== undefined) parts(operName);
-      if (key === "RangeVar" && schemaname !== "pg_catalog" && relname !== "code")
-        loose.push(String(relname));
-    },
-  );
-  expect(loose).toEqual([]);
 });

@@ -49,31 +49,22 @@ export interface Change {
 }
 
 /** Statements that can't run inside our transaction, would end it, or have effects beyond this database. */
-const REFUSED: Readonly<Record<string, string>> = {
-  TransactionStmt: "This tool manages the transaction: pass several statements to run them in one.",
-  CopyStmt: "Use pg_export and pg_import_csv: they move data through files that you allowed.",
-  AlterSystemStmt: "Ask the user to change the server's configuration.",
-  CreatedbStmt: "Ask the user to create or drop databases in psql.",
-  DropdbStmt: "Ask the user to create or drop databases in psql.",
-  AlterDatabaseStmt: "Ask the user to change databases in psql.",
-  AlterDatabaseSetStmt: "Ask the user to change databases in psql.",
-  CreateTableSpaceStmt: "Ask the user to manage tablespaces.",
-  DropTableSpaceStmt: "Ask the user to manage tablespaces.",
-  CreateSubscriptionStmt: "Subscriptions connect to other servers; ask the user to create them.",
-  AlterSubscriptionStmt: "Subscriptions connect to other servers; ask the user to change them.",
-  CreateUserMappingStmt: "User mappings contain passwords; ask the user to create them.",
-  LoadStmt: "Ask the user to load libraries.",
-  VariableSetStmt: "Settings last only for this call; omit SET.",
-  PrepareStmt: "Pass values as params instead.",
-  ExecuteStmt: "Pass values as params instead.",
-  DeallocateStmt: "Pass values as params instead.",
-  DeclareCursorStmt: "Use query, which reads in pages.",
-  FetchStmt: "Use query, which reads in pages.",
-  ListenStmt: "Each call starts with a clean session.",
-  DiscardStmt: "Each call starts with a clean session.",
-  CheckPointStmt: "Ask the user to run CHECKPOINT.",
-  LockStmt: "Statements take the locks that they need.",
-};
+const REFUSED: readonly (readonly [statement: RegExp, hint: string])[] = [
+  [/^Transaction/, "All statements of a call are one transaction: pass several."],
+  [/^Copy/, "Use pg_export and pg_import_csv: they move data through files that you allowed."],
+  [/^AlterSystem/, "Ask the user to change the server's configuration."],
+  [/^(Createdb|Dropdb|AlterDatabase)/, "Ask the user to manage databases in psql."],
+  [/^CreateTableSpace/, "Ask the user to manage tablespaces."],
+  [/^(Create|Alter)Subscription/, "Subscriptions connect to other servers; ask the user for them."],
+  [/^CreateUserMapping/, "User mappings contain passwords; ask the user to create them."],
+  [/^Load/, "Ask the user to load libraries."],
+  [/^VariableSet/, "Settings last only for this call; omit SET."],
+  [/^(Prepare|Execute|Deallocate)/, "Pass values as params instead."],
+  [/^(DeclareCursor|Fetch)/, "Use query, which reads in pages."],
+  [/^(Listen|Discard)/, "Each call starts with a clean session."],
+  [/^CheckPoint/, "Ask the user to run CHECKPOINT."],
+  [/^Lock/, "Statements take the locks that they need."],
+];
 
 /** Statements about roles, which need --allow-admin. */
 const ADMINISTRATION = /^(CreateRole|AlterRole|AlterRoleSet|DropRole|GrantRole)Stmt$/;
@@ -107,8 +98,8 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
   const targets: Change["targets"][number][] = [];
   let asks = false;
   walk({ [kind]: statement }, (key, value) => {
-    const reason = key.endsWith("Stmt") ? REFUSED[key] : undefined;
-    if (reason !== undefined) throw denied(`${commandName(key)} is not allowed here.`, reason);
+    const hint = key.endsWith("Stmt") && REFUSED.find(([pattern]) => pattern.test(key))?.[1];
+    if (hint) throw denied(`${commandName(key)} is not allowed here.`, hint);
     for (const mention of harmlessMentions(key, value, isDeniedInChange)) mentions.add(mention);
     const node = treeOf(value);
     if (ADMINISTRATION.test(key)) requireAllowAdmin(key, node, allowAdmin);
