@@ -76,7 +76,7 @@ describe("URLs that are not web pages", () => {
                 .end(page(`<h1>Good</h1>${html.replace("TO", to)}`)),
       });
       const report = await lab
-        .run({ url, steps, assertions: ["not body contains 'root:' within 100ms"] })
+        .run({ url, steps, assertions: ["body does not contain 'root:' within 100ms"] })
         .catch((error: unknown) => error);
       const text = report instanceof Error ? report.message : JSON.stringify(report);
       expect(text, to).not.toContain("root:x:0:0");

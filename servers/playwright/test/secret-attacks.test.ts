@@ -120,7 +120,7 @@ describe("a secret that a page shows everywhere", () => {
   it("is not compared by any check", async () => {
     const checks = [
       "'Token' has value contains 'hunter'",
-      "not 'Token' has value contains 'x'",
+      "'Token' has value does not contain 'x'",
       "#t has value matches /^h/",
       "'Other' has value contains 'hunter'",
       "#m contains 'hunter'",

@@ -39,15 +39,12 @@ describe("a check that could pass before the page is complete", () => {
     "'Error' is not visible",
     "'Error' is hidden",
     "'Error' does not exist",
-    "not 'Error' is visible",
-    "not 'Error' exists within 1s",
     "#e does not contain 'Error'",
     "#e is empty",
     "li count is 1",
     "li count at most 1",
     "button 'Save' is disabled",
     "url does not contain 'failed'",
-    "not request to /report",
     "no 'Error'",
   ];
 
@@ -56,7 +53,7 @@ describe("a check that could pass before the page is complete", () => {
     const report = await lab.run({ url, assertions });
     expect(report.assertions.filter(({ passed }) => passed)).toEqual([]);
     expect(report.assertions[0]?.actual).toBe("it is visible");
-    expect(report.assertions[7]?.actual).toBe("the count is 2");
+    expect(report.assertions[5]?.actual).toBe("the count is 2");
   });
 
   it("passes if it still holds, also after waiting", async () => {

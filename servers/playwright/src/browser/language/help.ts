@@ -3,8 +3,8 @@ import { CHECKS, type Row } from "./checks.ts";
 import { STEPS } from "./steps.ts";
 
 /** The examples of each form. */
-const examplesOf = (rows: Readonly<Record<string, Row>>): readonly (readonly string[])[] =>
-  Object.values(rows).map(({ examples }) => examples);
+const examplesOf = (rows: Readonly<Record<string, Row>>): readonly string[][] =>
+  Object.values(rows).map(({ examples }) => examples.split(" · "));
 
 /** The language in three tables of examples, a row for each form. */
 export const TABLES = {
