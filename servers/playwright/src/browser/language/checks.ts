@@ -29,7 +29,7 @@ export interface ElementRow<Form extends string = string> extends Row<Form> {
 /** An assertion about what a run recorded; `check/` decides it. */
 export interface RecordRow<Form extends string = string> extends Row<Form> {
   /** It is checked once, after the page has settled: absence is trivially true at first. */
-  readonly isLate?: boolean;
+  readonly isLate: boolean;
 }
 
 const check = <Form extends string>(
@@ -38,14 +38,13 @@ const check = <Form extends string>(
   examples: string,
 ): ElementRow<Form> => ({ form, expect, examples });
 
-const record = <Form extends string>(form: Form, examples: string): RecordRow<Form> => ({
-  form,
-  examples,
-});
+const record = <Form extends string>(
+  form: Form,
+  examples: string,
+  isLate = false,
+): RecordRow<Form> => ({ form, examples, isLate });
 
-const late = <Form extends string>(form: Form, examples: string): RecordRow<Form> => ({
-  ...{ form, examples, isLate: true },
-});
+const late = <Form extends string>(form: Form, examples: string) => record(form, examples, true);
 
 const VISIBLE = call("filter", { visible: true });
 
@@ -75,14 +74,6 @@ const reading = (
   ...{ reads, matcher, not: compare?.negated ?? false },
   args: [name, compare && expected(compare)].filter((one) => one !== undefined),
 });
-
-interface Attribute {
-  readonly target: Target;
-  readonly name: string;
-  readonly compare: TextComparison | undefined;
-}
-const attribute = ({ target, name, compare }: Attribute): Plan =>
-  reading(target, `attribute ${name}`, "toHaveAttribute", compare, name);
 
 function state(target: Target, how: string, negated: boolean): Plan {
   const all = chainOf(target);
@@ -190,14 +181,10 @@ export const ELEMENTS = {
     "h1 has style 'color' 'rgb(0, 0, 0)'",
   ),
   attribute: check(
-    "{target} [has|to_have] attribute {name} [{compare:wanted}]",
-    (args) => attribute(args),
-    "link 'Docs' has attribute 'href' contains '/x'",
-  ),
-  "named attribute": check(
-    "{target} [has|to_have] {name:readable} {compare:wanted}",
-    (args) => attribute(args),
-    "link 'Docs' has href '/docs' · html has lang 'en'",
+    "{target} [has|to_have] {name:attribute} [{compare:wanted}]",
+    ({ target, name, compare }) =>
+      reading(target, `attribute ${name}`, "toHaveAttribute", compare, name),
+    "link 'Docs' has href '/docs' · link 'Docs' has attribute 'href' contains '/x' · html has lang 'en'",
   ),
 };
 

@@ -125,12 +125,6 @@ export class Sentence {
     if (text?.trim() !== "") return text;
     return this.refuse("a text that is not empty", at);
   }
-
-  /** A text in quotes that is not empty, or a single word. */
-  word(expected: string): string | undefined {
-    if (this.isString) return this.quoted();
-    return this.take(/[^\s'"“‘`]+/y)?.[0] ?? this.fail(expected);
-  }
 }
 
 const patterns = new Map<string, RegExp>();

@@ -1,5 +1,5 @@
 import type { Act, Expectation, PlaywrightAction, PlaywrightCheck } from "./ast.ts";
-import { type CHECKS, ELEMENTS, type ElementRow, RECORDS, type RecordRow } from "./checks.ts";
+import { type CHECKS, ELEMENTS, type ElementRow, RECORDS } from "./checks.ts";
 import { STEPS, type StepRow } from "./steps.ts";
 import type { ArgsOf } from "./values.ts";
 
@@ -42,13 +42,8 @@ export const isCount = ({ kind }: Check): boolean =>
   kind === "count" || kind === "number" || kind === "number in";
 
 /** Whether a check runs once, after the page has settled: absence is trivially true at first. */
-export function isLate(one: Check): boolean {
-  if (isElementCheck(one)) return one.kind === "no target";
-  const row: RecordRow = RECORDS[one.kind];
-  return row.isLate === true;
-}
-
-const NEGATIVE: ReadonlySet<string> = new Set(["toBeHidden", "toBeDisabled", "toBeEmpty"]);
+export const isLate = (one: Check): boolean =>
+  isElementCheck(one) ? one.kind === "no target" : RECORDS[one.kind].isLate;
 
 /**
  * Whether a check that passes is repeated once the page has settled: a negative check and a count can be true only
@@ -59,7 +54,7 @@ export function isRepeated({ check: one }: Assertion): boolean {
   if (isCount(one)) return true;
   if (one.kind === "existence") return !one.exists;
   const { not, matcher } = expectationOf(one);
-  return not || NEGATIVE.has(matcher) || matcher === "toHaveCount";
+  return not || /^to(?:BeHidden|BeDisabled|BeEmpty|HaveCount)$/.test(matcher);
 }
 
 /** The assertion in Playwright's terms. */

@@ -142,6 +142,13 @@ const count: Slot<NumberComparison> = {
 
 const name = pattern("a name", /(['"]?)([A-Za-z_:-][\w:.-]*)\1(?=\s|$)/y, ([, , word]) => word);
 
+const READABLE = oneOf({
+  ...{
+    attribute: "",
+    ...same(["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"]),
+  },
+});
+
 /** A text, or the name of a secret, whose value only the server knows. */
 const fillValue: Slot<string | { readonly secret: string }> = {
   read(sentence) {
@@ -188,7 +195,7 @@ const request: Slot<RequestPattern> = {
 const url: Slot<string> = {
   read(sentence) {
     const { at } = sentence;
-    const address = sentence.word("a URL, or a path on the same site") ?? "";
+    const address = (sentence.isString ? sentence.quoted() : sentence.take(/\S+/y)?.[0]) ?? "";
     const isUrl = /^(?:[a-z][a-z0-9+.-]*:|[/.?#])/i.test(address);
     if (!isUrl) return sentence.fail("a URL, or a path on the same site", { at });
     const parsed = parseTargetUrl(address, "http://localhost/");
@@ -242,7 +249,13 @@ export const SLOTS = {
   acted: targetFor("step"),
   field: targetFor("field"),
   ...{ text, texts, name, value: fillValue, compare, wanted, number: count },
-  readable: oneOf(same(["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"])),
+  attribute: {
+    read(sentence) {
+      if (sentence.takeWords("attribute")) return name.read(sentence);
+      const short = READABLE.read(sentence);
+      return short !== undefined && sentence.isAtEnd ? sentence.fail("its value") : short;
+    },
+  } satisfies Slot<string>,
   be: oneOf({ "is not": true, "is|are|to_be|should_be": false }),
   exists: oneOf({ "exists|is_present": true, "does_not_exist|is_not_present": false }),
   state: oneOf({ ...namesOf(STATES), "displayed|shown": "visible" as const }),
