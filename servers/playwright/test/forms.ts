@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { parseStep } from "../src/browser/language/parse.ts";
-import { page, type Site, serve } from "./lab.ts";
+import { page, type Site } from "./lab.ts";
+import { site } from "./session.ts";
 
 const BODY = `
 <style>
@@ -79,7 +80,7 @@ const answer =
 
 /** The page that has something for every form of the language, and what it loads. */
 export function formsSite(): Promise<Site> {
-  return serve({
+  return site({
     "/": page(BODY),
     "/docs": page("<h1>The docs</h1>"),
     "/next": page("<h1>Next</h1>"),

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { PNG } from "pngjs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
-import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { makeTester } from "../../../test/testers.ts";
 
 /** Shows "Loading…", then, with the response, what `then` does. The request is made by the load, or by an event. */
 const loading = (then: string, event?: string) =>
@@ -21,11 +21,7 @@ const ERROR = `
 const RED =
   'document.querySelector("h1").textContent = "3 orders"; document.body.style.background = "red";';
 
-let lab: TestTester;
-beforeAll(async () => {
-  lab = await makeTester();
-});
-afterAll(() => lab.close());
+const lab = makeTester();
 
 const orders = (then: string, event?: string) =>
   site({

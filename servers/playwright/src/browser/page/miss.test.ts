@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
-import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { makeTester } from "../../../test/testers.ts";
 
-let lab: TestTester;
-let url: string;
-beforeAll(async () => {
-  lab = await makeTester({ stepMs: 3_000 });
-  url = (
-    await site({
-      "/": page(`<main><h1>Orders</h1>
-        <button aria-label="Close">×</button><button>Save draft</button><button>Save all</button>
-        <button>Send</button><a href="#x">Help</a><label>Email <input></label><p>Plain words</p>
-        <ul><li>A <input type="checkbox"></li><li>B</li></ul></main>
-        <form aria-label="Pay"><button>Pay now</button></form>
-        <iframe title="Card" srcdoc="<button>Confirm</button><input placeholder='Number'>"></iframe>
-        <iframe srcdoc="<button>Nameless</button>"></iframe>`),
-      "/none": page("<h1>None</h1>"),
-    })
-  ).url;
+const lab = makeTester({ stepMs: 3_000 });
+const { url } = await site({
+  "/": page(`<main><h1>Orders</h1>
+    <button aria-label="Close">×</button><button>Save draft</button><button>Save all</button>
+    <button>Send</button><a href="#x">Help</a><label>Email <input></label><p>Plain words</p>
+    <ul><li>A <input type="checkbox"></li><li>B</li></ul></main>
+    <form aria-label="Pay"><button>Pay now</button></form>
+    <iframe title="Card" srcdoc="<button>Confirm</button><input placeholder='Number'>"></iframe>
+    <iframe srcdoc="<button>Nameless</button>"></iframe>`),
+  "/none": page("<h1>None</h1>"),
 });
-afterAll(() => lab.close());
 
 describe("a miss says what is there instead", () => {
   it.concurrent.each([
