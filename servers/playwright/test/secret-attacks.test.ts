@@ -77,7 +77,7 @@ const expectNone = (text: string) => {
   for (const form of FORMS) expect(text).not.toContain(form);
 };
 
-describe.concurrent("a secret that a page shows everywhere", () => {
+describe("a secret that a page shows everywhere", () => {
   it("is in no answer and no artifact", async () => {
     const { report, text } = await run(
       ["click button 'Ask'", "click button 'Throw'"],
@@ -133,7 +133,7 @@ describe.concurrent("a secret that a page shows everywhere", () => {
     expectNone(text + line.text);
   });
 
-  it.each([
+  it.concurrent.each([
     ["press Backspace on 'Token'"],
     ["type 'x' into 'Token'"],
     ["click 'Token'", "press Backspace"],
