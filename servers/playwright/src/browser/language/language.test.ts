@@ -164,6 +164,11 @@ const REFUSED: Readonly<Record<string, string>> = {
   "the green 'Save' button is visible": "button 'Save' is visible",
   "menu is closed": "all forms",
   "h1 is displayed correctly": "h1 is displayed",
+  "not 'Error' is visible": "'Error' is not visible",
+  "not h1 contains 'x'": "h1 does not contain 'x'",
+  "not request to /api": "no requests to /api",
+  "list 'Basket' has 3 items": "list 'Basket' has 3 li",
+  "first tbody tr contains 'Ada'": "first `tbody tr` contains 'Ada'",
   "button 'Save' is enabled so that the user can continue": "button 'Save' is enabled",
 };
 const REFUSED_STEPS: Readonly<Record<string, string>> = {

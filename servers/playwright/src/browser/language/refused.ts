@@ -1,21 +1,24 @@
 /** What models and people also write: words outside quotes, and what to send instead. */
 const REFUSED: readonly (readonly [words: RegExp, send: string])[] = [
-  [/\s(?:(?:is|are)\s+)?(?:visible\s+)?above\s+the\s+fold\b/i, " is in viewport"],
-  [/\s(?:is|are)\s+(not\s+)?active\b/i, " is $1selected"],
-  [/\s(?:is|are)\s+open(?:ed)?\b/i, " is visible"],
+  [/\s(?:(?:is|are)\s+)?(?:visible\s+)?above\s+the\s+fold\b/di, " is in viewport"],
+  [/\s(?:is|are)\s+(not\s+)?active\b/di, " is $1selected"],
+  [/\s(?:is|are)\s+open(?:ed)?\b/di, " is visible"],
   // What the page loads: links are not followed.
   [
-    /^no\s+(?:broken|dead|network|http|request)\s+(?:links?|urls?|errors?)\b.*/i,
+    /^no\s+(?:broken|dead|network|http|request)\s+(?:links?|urls?|errors?)\b.*/di,
     "no failed requests",
   ],
   [
-    /^no\s.*?\b(?:third[- ]part(?:y|ies)|other|external|foreign)\b.*/i,
+    /^no\s.*?\b(?:third[- ]part(?:y|ies)|other|external|foreign)\b.*/di,
     "no requests to ads.example.com",
   ],
-  [/(?<!\S)([a-z][a-z0-9]*)\s+#?([1-9]\d{0,2})(?!\S)/i, "nth $2 $1"],
-  [/(?<!\S)(?:list)?items?(?!\S)/i, "li"],
+  [/(?<!\S)([a-z][a-z0-9]*)\s+#?([1-9]\d{0,2})(?!\S)/di, "nth $2 $1"],
+  [/(?<!\S)(?:list)?items?(?!\S)/di, "li"],
   // A sentence for each element.
-  [/(?<=^·+)(?:,?\s+and|,)\s+·+.*?\s(?:is|are)\s/i, " is "],
+  [/(?<=^·+)(?:,?\s+and|,)\s+·+.*?\s(?:is|are)\s/di, " is "],
+  [/^not\s+(.+?)\s(?:is|are)\s/di, "$1 is not "],
+  [/^not\s+(.+?)\s(exist|contain)s?\b/di, "$1 does not $2"],
+  [/^not\s+requests?\s/di, "no requests "],
 ];
 
 /** Everything in quotes or backticks as dots. */
@@ -30,7 +33,9 @@ export function corrections(text: string): string[] {
   return REFUSED.flatMap(([pattern, send]) => {
     const words = pattern.exec(bare);
     if (words === null) return [];
-    const own = send.replace(/\$(\d)/g, (_, group: string) => words[Number(group)] ?? "");
+    const own = send.replace(/\$(\d)/g, (_, n: string) =>
+      text.slice(...(words.indices?.[Number(n)] ?? [0, 0])),
+    );
     return text.slice(0, words.index) + own + text.slice(words.index + words[0].length);
   });
 }
