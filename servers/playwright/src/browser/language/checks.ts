@@ -27,7 +27,7 @@ export interface ElementRow<Form extends string = string> extends Row<Form> {
 }
 
 /** An assertion about what a run recorded; `check/` decides it. */
-export interface RecordRow<Form extends string = string> extends Row<Form> {
+interface RecordRow<Form extends string = string> extends Row<Form> {
   /** It is checked once, after the page has settled: absence is trivially true at first. */
   readonly isLate: boolean;
 }
