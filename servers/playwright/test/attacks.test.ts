@@ -1,26 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isLong } from "../../../vitest.long.ts";
 import { NetworkPolicy } from "../src/browser/policy.ts";
 import { page } from "./lab.ts";
 import { site } from "./session.ts";
-import { makeTester, type TesterOptions, type TestTester } from "./testers.ts";
+import { makeTester } from "./testers.ts";
 
-let lab: TestTester;
-const open: TestTester[] = [];
-beforeAll(async () => {
-  lab = await makeTester();
-});
-afterAll(async () => {
-  for (const one of [...open, lab]) await one?.close();
-});
-
-/** A tester behind a real policy. */
-async function guarded(policy: TesterOptions["policy"]): Promise<TestTester> {
-  const made = await makeTester({ policy });
-  open.push(made);
-  return made;
-}
-
+const lab = makeTester();
 const good = { url: "", assertions: ["h1 is 'Good'"] };
 
 describe("URLs that are not web pages", () => {
@@ -76,7 +61,7 @@ describe("URLs that are not web pages", () => {
                 .end(page(`<h1>Good</h1>${html.replace("TO", to)}`)),
       });
       const report = await lab
-        .run({ url, steps, assertions: ["not body contains 'root:' within 100ms"] })
+        .run({ url, steps, assertions: ["body does not contain 'root:' within 100ms"] })
         .catch((error: unknown) => error);
       const text = report instanceof Error ? report.message : JSON.stringify(report);
       expect(text, to).not.toContain("root:x:0:0");
@@ -107,13 +92,9 @@ describe("forbidden addresses", () => {
   };
 
   /** Refuses one host, which nothing else on this machine listens on. */
-  let fence: TestTester;
+  const fence = makeTester({ policy: new NetworkPolicy({ denyHosts: ["127.0.0.3"] }) });
   /** Without rules. */
-  let plain: TestTester;
-  beforeAll(async () => {
-    fence = await guarded(new NetworkPolicy({ denyHosts: ["127.0.0.3"] }));
-    plain = await guarded(new NetworkPolicy({}));
-  });
+  const plain = makeTester({ policy: new NetworkPolicy({}) });
 
   it("are reached by none of twelve channels, and by all of them without the policy", async () => {
     const outcomes = await Promise.all(
@@ -189,9 +170,8 @@ describe("forbidden addresses", () => {
     );
     // The page's name represents a public host: what it resolves to is allowed by its name.
     const resolve = async () => [{ address: "127.0.0.2", family: 4 }];
-    const away = await guarded({
-      guardFor: async () => new NetworkPolicy({ allowHosts: ["site.test"] }, resolve).publicGuard(),
-    });
+    const named = new NetworkPolicy({ allowHosts: ["site.test"] }, resolve);
+    const away = makeTester({ policy: { guardFor: async () => named.publicGuard() } });
     const report = await away.run({
       ...good,
       url: `http://site.test:${port}/`,
@@ -218,11 +198,9 @@ describe("forbidden addresses", () => {
       "127.0.0.2",
     );
     const inside = await site({ "*": "inside" }, "127.0.0.3", undefined, outside.port);
-    const moved = await guarded(
-      new NetworkPolicy({ denyHosts: ["127.0.0.3"] }, async () => [
-        { address: isMoved ? "127.0.0.3" : "127.0.0.2", family: 4 },
-      ]),
-    );
+    const resolve = async () => [{ address: isMoved ? "127.0.0.3" : "127.0.0.2", family: 4 }];
+    const policy = new NetworkPolicy({ denyHosts: ["127.0.0.3"] }, resolve);
+    const moved = makeTester({ policy });
     const url = `http://rebind.test:${outside.port}/`;
     const found = await moved.failure({ url, assertions: ["title is 'refused' within 20s"] });
     expect(found).toMatchObject({ kind: "denied", message: expect.stringContaining("127.0.0.3") });

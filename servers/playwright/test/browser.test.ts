@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
-import { ensureBrowser } from "./browser.mjs";
 
 let said: string[];
 const say = (line: string): void => {
@@ -58,24 +57,5 @@ describe("aptInstall", () => {
       "--no-system-packages was given",
     );
     expect([said, await calls()]).toEqual([[], []]);
-  });
-});
-
-describe("ensureBrowser", () => {
-  const none = async () => undefined;
-  const apt = async () => "apt is used only as root";
-
-  it("explains in one sentence why there is none and how to get one", async () => {
-    const download = async () => "Playwright's installer failed: getaddrinfo ENOTFOUND host";
-    const key = Symbol.for("refmcp.skip");
-    const skip: unknown = Reflect.get(globalThis, key);
-    Reflect.deleteProperty(globalThis, key);
-    try {
-      await expect(ensureBrowser({ say, find: none, apt, download })).rejects.toThrow(
-        /^No browser starts on this machine, and none could be installed \(apt is used only as root; Playwright's installer failed: .*\)\. Install Chrome, Edge or Chromium, or run: npx playwright install --with-deps chromium-headless-shell$/,
-      );
-    } finally {
-      Reflect.set(globalThis, key, skip);
-    }
   });
 });

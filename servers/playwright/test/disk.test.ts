@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { mounted } from "./disks.ts";
-import { page, type Site } from "./lab.ts";
+import { page } from "./lab.ts";
 import { folderOf, site } from "./session.ts";
 import { makeTester } from "./testers.ts";
 
@@ -19,18 +19,15 @@ async function expectWhole(path: string): Promise<void> {
   else expect(path).toMatch(/\.(?:zip|csv|md)$/);
 }
 
-let web: Site;
-beforeAll(async () => {
-  web = await site({
-    "/": page(
-      `<h1>Good</h1><label>Name <input oninput="console.log(this.value)"></label><a href="/data.csv">Data</a>
-       <p>${Array.from({ length: 3_000 }, (_, n) => `${(n * 7_919) % 10_007}`).join(" ")}</p>`,
-    ),
-    "/data.csv": (_, response) => {
-      response.writeHead(200, { "content-type": "text/csv", "content-disposition": "attachment" });
-      response.end("1;2;3\n".repeat(2_000));
-    },
-  });
+const web = await site({
+  "/": page(
+    `<h1>Good</h1><label>Name <input oninput="console.log(this.value)"></label><a href="/data.csv">Data</a>
+     <p>${Array.from({ length: 3_000 }, (_, n) => `${(n * 7_919) % 10_007}`).join(" ")}</p>`,
+  ),
+  "/data.csv": (_, response) => {
+    response.writeHead(200, { "content-type": "text/csv", "content-disposition": "attachment" });
+    response.end("1;2;3\n".repeat(2_000));
+  },
 });
 
 describe.runIf(process.platform === "linux")("a full disk", () => {
@@ -42,7 +39,7 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
 
   it("costs no verdict, and keeps nothing half-written or with a secret", async (ctx) => {
     const folder = await mounted(ctx, join(await folderOf("full"), "runs"), "size=40k");
-    const lab = await makeTester({ runs: new RunStore({ folder }) });
+    const lab = makeTester({ runs: new RunStore({ folder }) });
     onTestFinished(() => lab.close());
     const report = await lab.run({ ...asked, url: web.url });
     expect(report.failed_step).toBeUndefined();

@@ -1,13 +1,8 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { launch } from "../src/browser/driver/launch.ts";
 import { page } from "./lab.ts";
 import { site } from "./session.ts";
-import { launchOptions, makeTester, type TestTester } from "./testers.ts";
-
-const open: TestTester[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0)) await one.close();
-});
+import { launchOptions, makeTester } from "./testers.ts";
 
 const form = page(`<h1>Good</h1><label>Name <input></label><button>Save</button><script>
   document.querySelector("button").onclick = () => {
@@ -25,8 +20,7 @@ describe.each(["chromium", "firefox", "webkit"] as const)("%s", (browser) => {
       if (process.env.REFMCP_TEST_ENGINES !== undefined) throw new Error(launched);
       return skip(`needs Playwright's build of ${browser}`);
     }
-    const lab = await makeTester({ launch: () => Promise.resolve(launched) });
-    open.push(lab);
+    const lab = makeTester({ launch: () => Promise.resolve(launched) });
     const { url } = await site({ "/": form });
     const report = await lab.run({
       url,

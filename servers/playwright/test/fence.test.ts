@@ -1,12 +1,12 @@
 import { chmod, writeFile } from "node:fs/promises";
 import type { ServerResponse } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { exportSpec } from "../src/browser/export/spec.ts";
 import { ensureBrowser } from "./browser.mjs";
-import { page, type Site } from "./lab.ts";
+import { page } from "./lab.ts";
 import { folderOf, session, site } from "./session.ts";
-import { makeTester, type TestTester } from "./testers.ts";
+import { makeTester } from "./testers.ts";
 
 // No verdict is weaker than its sentence: pages on which a careless check would pass.
 
@@ -85,31 +85,24 @@ const ISOLATED = {
 };
 const whole = (html: string) => page(`<h1>Docs</h1>${html}`, SCRIPT);
 
-let lab: TestTester;
-let web: Site;
-beforeAll(async () => {
-  lab = await makeTester();
-  web = await site({
-    ...Object.fromEntries(PAGES.map(([, html], index) => [`/${index}`, whole(html)])),
-    "/calm": whole(CALM),
-    "/throws": `<script>${BOOM}</script>`,
-    "/late": (_, response) => void setTimeout(() => response.writeHead(500).end("no data"), 3_000),
-    "/open": whole('<script>fetch("/open/data")</script>'),
-    "/open/data": () => undefined,
-    ...Object.fromEntries(
-      Object.entries(CLOCKS).map(([name, code]) => [
-        `/${encodeURIComponent(name)}`,
-        (_: unknown, response: ServerResponse) =>
-          void response
-            .writeHead(200, ISOLATED)
-            .end(
-              page(`<script>const done = () => document.body.append("Done");\n${code}</script>`),
-            ),
-      ]),
-    ),
-  });
+const lab = makeTester();
+const web = await site({
+  ...Object.fromEntries(PAGES.map(([, html], index) => [`/${index}`, whole(html)])),
+  "/calm": whole(CALM),
+  "/throws": `<script>${BOOM}</script>`,
+  "/late": (_, response) => void setTimeout(() => response.writeHead(500).end("no data"), 3_000),
+  "/open": whole('<script>fetch("/open/data")</script>'),
+  "/open/data": () => undefined,
+  ...Object.fromEntries(
+    Object.entries(CLOCKS).map(([name, code]) => [
+      `/${encodeURIComponent(name)}`,
+      (_: unknown, response: ServerResponse) =>
+        void response
+          .writeHead(200, ISOLATED)
+          .end(page(`<script>const done = () => document.body.append("Done");\n${code}</script>`)),
+    ]),
+  ),
 });
-afterAll(() => lab?.close());
 
 describe("a sentence that must not pass", () => {
   it.concurrent.each(PAGES.map((row, index) => [...row, index] as const))(

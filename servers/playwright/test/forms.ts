@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { parseStep } from "../src/browser/language/parse.ts";
-import { page, type Site, serve } from "./lab.ts";
+import { page, type Site } from "./lab.ts";
+import { site } from "./session.ts";
 
 const BODY = `
 <style>
@@ -79,7 +80,7 @@ const answer =
 
 /** The page that has something for every form of the language, and what it loads. */
 export function formsSite(): Promise<Site> {
-  return serve({
+  return site({
     "/": page(BODY),
     "/docs": page("<h1>The docs</h1>"),
     "/next": page("<h1>Next</h1>"),
@@ -193,18 +194,18 @@ export const CHECKS: readonly CheckForm[] = [
   ["nth 2 li in ul is 'two'", "nth 2 li in ol exists", "nothing matches"],
   ["'Saved' is visible", "'Lost' is visible", "nothing matches"],
   ["status contains 'Saved'", "alert exists", "nothing matches"],
+  ["status 'Saved' is visible", "no status 'Saved'", "1 element matches"],
+  ["no listitem 'four'", "no listitem 'two'", "1 element matches"],
   ["label 'Fixed' exists", "label 'Broken' exists", "nothing matches"],
   ["alt 'A pixel' exists", "alt 'A line' exists", "nothing matches"],
   ["title 'the docs' is 'Docs'", "title 'no docs' exists", "nothing matches"],
   ["testid 'save' is 'Save'", "testid 'send' exists", "nothing matches"],
   ["h2 in frame 'Inner' is 'Inside'", "h2 in frame 'Outer' exists", "nothing matches"],
+  ["h2 in iframe is 'Inside'", "no h2 in first iframe", "1 element matches"],
   ["button exactly 'Save' is visible", "button exactly 'save' exists", "nothing matches"],
   ["`ul > li:nth-child(2)` is 'two'", "`ul > li:nth-child(9)` exists", "nothing matches"],
   ["li containing 'two' is 'two'", "li containing 'four' exists", "nothing matches"],
   ["heading 'Docs' level 1 is visible", "heading level 3 exists", "heading level 3"],
-  // The negation of a check.
-  ["not h6 exists", "not h1 exists", "1 element matches"],
-  ["not status is 404", "not status is 200", "the status is 200"],
   // The network, and absence.
   ["request to **/api/items*", "request to **/api/none", "requests matches"],
   ["request to POST /api/log", "request to GET /api/log", "requests matches"],

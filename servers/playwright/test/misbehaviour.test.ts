@@ -1,14 +1,10 @@
 import { createServer as createTcp } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { page, type Site } from "./lab.ts";
+import { describe, expect, it, vi } from "vitest";
+import { page } from "./lab.ts";
 import { site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
-let lab: TestTester;
-beforeAll(async () => {
-  lab = await makeTester();
-});
-afterAll(() => lab?.close());
+const lab = makeTester();
 
 const good = { assertions: ["h1 is 'Good'"] };
 const script = (code: string) => `<h1>Good</h1><script>${code}</script>`;
@@ -43,24 +39,22 @@ const FLOODS: Readonly<Record<string, readonly [html: string, note?: string]>> =
   ],
 };
 
+const all = [...Object.values(ENDLESS), ...Object.values(FLOODS).map(([html]) => html)];
+const web = await site({
+  ...Object.fromEntries(all.map((html, index) => [`/${index}`, page(html)])),
+  "/": page("<h1>Good</h1>"),
+  "/crash": page("<h1>Good</h1>"),
+  "/click": page("<h1>Good</h1><button onclick='while (true) {}'>go</button>"),
+  "/text": page(`<h1>${"a".repeat(50_000)}!</h1><h2>${"long ".repeat(200_000)}</h2>`),
+  "/never": () => undefined,
+  "/empty": "",
+  "/file": (_, response) =>
+    void response
+      .writeHead(200, { "content-disposition": "attachment" })
+      .end("x".repeat(1_000_000)),
+});
+
 describe("pages that do not behave", () => {
-  let web: Site;
-  beforeAll(async () => {
-    const pages = [...Object.values(ENDLESS), ...Object.values(FLOODS).map(([html]) => html)];
-    web = await site({
-      ...Object.fromEntries(pages.map((html, index) => [`/${index}`, page(html)])),
-      "/": page("<h1>Good</h1>"),
-      "/crash": page("<h1>Good</h1>"),
-      "/click": page("<h1>Good</h1><button onclick='while (true) {}'>go</button>"),
-      "/text": page(`<h1>${"a".repeat(50_000)}!</h1><h2>${"long ".repeat(200_000)}</h2>`),
-      "/never": () => undefined,
-      "/empty": "",
-      "/file": (_, response) =>
-        void response
-          .writeHead(200, { "content-disposition": "attachment" })
-          .end("x".repeat(1_000_000)),
-    });
-  });
   /** The next run works, whatever the last page did. */
   const expectNextRunToPass = async () =>
     expect((await lab.run({ ...good, url: web.url })).passed).toBe(true);

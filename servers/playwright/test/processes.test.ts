@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Connected, connectStdio } from "@refmcp/testing";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
@@ -12,16 +12,12 @@ import { descendantsOf, isRunning } from "./processes.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
-const servers: Connected[] = [];
-afterEach(async () => {
-  for (const one of servers.splice(0)) await one.close().catch(() => undefined);
-});
 
 async function start(...args: string[]): Promise<Connected & { readonly pid: number }> {
   const { executablePath } = await ensureBrowser();
   const all = ["--executable-path", executablePath, ...args];
   const connected = await connectStdio(bin, { args: all });
-  servers.push(connected);
+  onTestFinished(() => connected.close().catch(() => undefined));
   const { pid } = connected;
   if (pid === undefined) throw new Error("it has no process");
   return { ...connected, pid };

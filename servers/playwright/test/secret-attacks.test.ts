@@ -1,9 +1,9 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
-import { page, type Site } from "./lab.ts";
+import { page } from "./lab.ts";
 import { type Session, session, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
@@ -44,19 +44,14 @@ const MIRRORS = page(
   "<style>* { font: 20px monospace } input, p, div { display: block; width: 300px; height: 30px }</style>",
 );
 
-let web: Site;
-let lab: TestTester;
-beforeAll(async () => {
-  web = await site({
-    "/": MIRRORS,
-    "/api": (request, response) => {
-      response.setHeader("x-echo", request.url ?? "");
-      request.pipe(response);
-    },
-  });
-  lab = await makeTester({ secrets: new Secrets([["KEY", KEY]]) });
+const web = await site({
+  "/": MIRRORS,
+  "/api": (request, response) => {
+    response.setHeader("x-echo", request.url ?? "");
+    request.pipe(response);
+  },
 });
-afterAll(() => lab?.close());
+const lab = makeTester({ secrets: new Secrets([["KEY", KEY]]) });
 
 const WRITE = "fill 'Token' with secret 'KEY'";
 const look = { limit: 40, budget: 8_000 };
@@ -120,7 +115,7 @@ describe("a secret that a page shows everywhere", () => {
   it("is not compared by any check", async () => {
     const checks = [
       "'Token' has value contains 'hunter'",
-      "not 'Token' has value contains 'x'",
+      "'Token' has value does not contain 'x'",
       "#t has value matches /^h/",
       "'Other' has value contains 'hunter'",
       "#m contains 'hunter'",
@@ -177,9 +172,6 @@ describe("no other tool returns a secret", () => {
   beforeAll(async () => {
     process.env.PW_SECRET_KEY = KEY;
     talk = await session({ args: ["--toolsets", "all", "--allow-evaluate"] });
-  });
-  afterAll(() => {
-    delete process.env.PW_SECRET_KEY;
   });
   const call = async (tool: string, given: Record<string, unknown>) => {
     const answer = await talk.call(tool, given);

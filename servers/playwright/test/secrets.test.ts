@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
 import { page } from "./lab.ts";
 import { site } from "./session.ts";
-import { makeTester, type TestTester } from "./testers.ts";
+import { makeTester } from "./testers.ts";
 
-let lab: TestTester;
-beforeAll(async () => {
-  lab = await makeTester();
-});
-afterAll(() => lab?.close());
+const lab = makeTester();
 
 describe("secrets", () => {
   it("include only environment variables with the prefix", async () => {
@@ -55,7 +51,7 @@ describe("secrets", () => {
       "/frame": page(`<iframe title="in" src="${mine.url}/a"></iframe>`),
     });
     const outside = await site({ "*": page(`<iframe title="in" src="${other.url}/a"></iframe>`) });
-    const bound = await makeTester({
+    const bound = makeTester({
       secrets: Secrets.from({
         PW_SECRET_PIN: "hunter2-bound",
         PW_SECRET_PIN_ORIGINS: `https://a.test, ${mine.url}`,
@@ -63,33 +59,29 @@ describe("secrets", () => {
     });
     const fill = (url: string, ...steps: string[]) =>
       bound.run({ url, steps: [...steps, "wait for network idle"] });
-    try {
-      const ways = [["fill label 'Name' with secret 'PIN'"], ["type secret 'PIN' into 'Name'"]];
-      for (const steps of ways) {
-        expect(await fill(mine.url, ...steps)).toMatchObject({ passed: true });
-        expect(mine.hits.join()).toContain("hunter2-bound");
-        await expect(fill(other.url, ...steps)).rejects.toMatchObject({
-          kind: "denied",
-          code: "secret",
-        });
-        // By a link or a redirect as well.
-        await expect(fill(mine.url, `goto ${other.url}`, ...steps)).rejects.toMatchObject({
-          kind: "denied",
-        });
-      }
-      // The document of the field counts, not that of the page.
-      expect(
-        await fill(`${other.url}/frame`, "fill label 'Name' in frame 'in' with secret 'PIN'"),
-      ).toMatchObject({
-        passed: true,
+    const ways = [["fill label 'Name' with secret 'PIN'"], ["type secret 'PIN' into 'Name'"]];
+    for (const steps of ways) {
+      expect(await fill(mine.url, ...steps)).toMatchObject({ passed: true });
+      expect(mine.hits.join()).toContain("hunter2-bound");
+      await expect(fill(other.url, ...steps)).rejects.toMatchObject({
+        kind: "denied",
+        code: "secret",
       });
-      await expect(
-        fill(outside.url, "type secret 'PIN' into label 'Name' in frame 'in'"),
-      ).rejects.toMatchObject({ kind: "denied" });
-      expect(other.hits.join()).not.toContain("hunter2");
-    } finally {
-      await bound.close();
+      // By a link or a redirect as well.
+      await expect(fill(mine.url, `goto ${other.url}`, ...steps)).rejects.toMatchObject({
+        kind: "denied",
+      });
     }
+    // The document of the field counts, not that of the page.
+    expect(
+      await fill(`${other.url}/frame`, "fill label 'Name' in frame 'in' with secret 'PIN'"),
+    ).toMatchObject({
+      passed: true,
+    });
+    await expect(
+      fill(outside.url, "type secret 'PIN' into label 'Name' in frame 'in'"),
+    ).rejects.toMatchObject({ kind: "denied" });
+    expect(other.hits.join()).not.toContain("hunter2");
     expect(() => Secrets.from({ PW_SECRET_PIN: "x", PW_SECRET_PIN_ORIGINS: "a.test" })).toThrow(
       /not an origin/,
     );

@@ -38,6 +38,9 @@ const patient = (name: string, given: Record<string, unknown>) =>
 
 const open: (() => Promise<unknown>)[] = [];
 
+/** Runs after the tests of the file. */
+export const atEnd = (close: () => Promise<unknown>): void => void open.push(close);
+
 /** Closes and deletes what the tests of a file opened; `setup.ts` calls it at the file's end. */
 export async function closeAll(): Promise<void> {
   for (const close of open.splice(0).reverse()) await close();

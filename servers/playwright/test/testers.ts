@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtempSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
@@ -12,7 +13,7 @@ import { Secrets } from "../src/browser/secrets/secrets.ts";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { openGuard } from "./lab.ts";
-import { folderOf } from "./session.ts";
+import { atEnd, folderOf } from "./session.ts";
 
 /** A tester with its own folders. */
 export interface TestTester {
@@ -44,7 +45,7 @@ export async function ownBrowser(): Promise<Launched> {
 }
 
 /** The options of a tester, its guard open. */
-async function testerOptions(folder: string): Promise<TesterOptions> {
+function testerOptions(folder: string): TesterOptions {
   return {
     // Each has its own: a page that a browser cannot close holds up no other file.
     launch: ownBrowser,
@@ -84,7 +85,7 @@ export async function makeDrivers(
 ): Promise<Drivers> {
   const own = given ?? (await ensureBrowser());
   const folder = await folderOf("drivers");
-  return new Drivers(
+  const drivers = new Drivers(
     {
       launch: launchOptions(own),
       rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
@@ -101,13 +102,21 @@ export async function makeDrivers(
     },
     idleMs,
   );
+  atEnd(() => drivers.close());
+  return drivers;
 }
 
-export async function makeTester(options: Partial<TesterOptions> = {}): Promise<TestTester> {
-  const folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-"));
-  const tester = new Tester({ ...(await testerOptions(folder)), ...options });
+/** A tester that is closed after the tests of the file. */
+export function makeTester(options: Partial<TesterOptions> = {}): TestTester {
+  const folder = mkdtempSync(join(tmpdir(), "refmcp-playwright-"));
+  const tester = new Tester({ ...testerOptions(folder), ...options });
   const run: TestTester["run"] = (request, signal = CALL.signal) =>
     tester.run(requestOf(request), { ...CALL, signal });
+  const close = async () => {
+    await tester.close();
+    await rm(folder, { recursive: true, force: true });
+  };
+  atEnd(close);
   return {
     tester,
     folder,
@@ -120,9 +129,6 @@ export async function makeTester(options: Partial<TesterOptions> = {}): Promise<
       if (thrown instanceof ToolError) return thrown;
       throw thrown;
     },
-    async close() {
-      await tester.close();
-      await rm(folder, { recursive: true, force: true });
-    },
+    close,
   };
 }

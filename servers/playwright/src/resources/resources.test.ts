@@ -1,12 +1,9 @@
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { page, type Site } from "../../test/lab.ts";
+import { page } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
-let web: Site;
-beforeAll(async () => {
-  web = await site({ "/": page("<h1>Docs</h1>") });
-});
+const web = await site({ "/": page("<h1>Docs</h1>") });
 
 describe("resources", () => {
   let talk: Session;

@@ -5,10 +5,9 @@ import { CALL, makeDrivers } from "../../test/testers.ts";
 import { Sessions } from "../browser/run/sessions.ts";
 import { RunStore } from "../browser/store/runs.ts";
 
-let url: string;
+const { url } = await site({ "/": SHOP, "/next": page("<h1>Next</h1>") });
 let talk: Session;
 beforeAll(async () => {
-  url = (await site({ "/": SHOP, "/next": page("<h1>Next</h1>") })).url;
   talk = await sharedSession();
 });
 
@@ -105,13 +104,9 @@ describe("browser sessions", () => {
     };
     const runs = new RunStore({ folder: await folderOf("idle") });
     const options = { drivers: { dedicated }, runs, changed: () => undefined, idleMs: 60 };
-    try {
-      const sessions = new Sessions(options);
-      await sessions.open("idle", { url, steps: [] }, CALL);
-      await ended;
-      expect(() => sessions.act("idle", { steps: [] }, CALL)).toThrow("no call used it for");
-    } finally {
-      await drivers.close();
-    }
+    const sessions = new Sessions(options);
+    await sessions.open("idle", { url, steps: [] }, CALL);
+    await ended;
+    expect(() => sessions.act("idle", { steps: [] }, CALL)).toThrow("no call used it for");
   });
 });

@@ -1,16 +1,15 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { page, type Site } from "../../test/lab.ts";
+import { page } from "../../test/lab.ts";
 import { type Session, sharedSession, site } from "../../test/session.ts";
 
-let web: Site;
 let talk: Session;
+const web = await site({
+  "/": page(`<header><nav aria-label="Main"><a href="/x">Docs</a></nav></header>
+    <main><h1>It's "quoted"</h1><h2>More</h2>
+    <label>Email <input></label><button>Save</button><button>Save</button><button>Save as…</button>
+    <button>Don't "go"</button></main><script>console.error("it hurts")</script>`),
+});
 beforeAll(async () => {
-  web = await site({
-    "/": page(`<header><nav aria-label="Main"><a href="/x">Docs</a></nav></header>
-      <main><h1>It's "quoted"</h1><h2>More</h2>
-      <label>Email <input></label><button>Save</button><button>Save</button><button>Save as…</button>
-      <button>Don't "go"</button></main><script>console.error("it hurts")</script>`),
-  });
   talk = await sharedSession();
 });
 

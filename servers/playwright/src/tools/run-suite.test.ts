@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { page, type Site } from "../../test/lab.ts";
+import { page } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
-let web: Site;
 let talk: Session;
+const web = await site({
+  "/": page("<h1>Docs</h1>"),
+  "/b": page("<h1>Bee</h1>"),
+  "/ticks": page("<h1>Docs</h1><script>setInterval(() => 0, 50)</script>"),
+});
 beforeAll(async () => {
-  web = await site({
-    "/": page("<h1>Docs</h1>"),
-    "/b": page("<h1>Bee</h1>"),
-    "/ticks": page("<h1>Docs</h1><script>setInterval(() => 0, 50)</script>"),
-  });
   talk = await session({ args: ["--concurrency", "2"] });
 });
 

@@ -3,19 +3,18 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import { page, type Site } from "../../test/lab.ts";
+import { page } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
-let web: Site;
 let talk: Session;
+const web = await site({
+  "/": page("<h1>Docs</h1>"),
+  "/bad": page("<h1>Other</h1><script>console.error('it hurts')</script>"),
+  "/cancelled": page("<h1>Long</h1>"),
+  "/sized": page("<h1>Sized</h1><script>document.title = innerWidth</script>"),
+});
 beforeAll(async () => {
   talk = await session();
-  web = await site({
-    "/": page("<h1>Docs</h1>"),
-    "/bad": page("<h1>Other</h1><script>console.error('it hurts')</script>"),
-    "/cancelled": page("<h1>Long</h1>"),
-    "/sized": page("<h1>Sized</h1><script>document.title = innerWidth</script>"),
-  });
 });
 
 describe("pw_run_test", () => {

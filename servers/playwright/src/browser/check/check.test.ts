@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { PNG } from "pngjs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
-import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { makeTester } from "../../../test/testers.ts";
 
 /** Shows "Loading…", then, with the response, what `then` does. The request is made by the load, or by an event. */
 const loading = (then: string, event?: string) =>
@@ -21,11 +21,7 @@ const ERROR = `
 const RED =
   'document.querySelector("h1").textContent = "3 orders"; document.body.style.background = "red";';
 
-let lab: TestTester;
-beforeAll(async () => {
-  lab = await makeTester();
-});
-afterAll(() => lab.close());
+const lab = makeTester();
 
 const orders = (then: string, event?: string) =>
   site({
@@ -39,15 +35,12 @@ describe("a check that could pass before the page is complete", () => {
     "'Error' is not visible",
     "'Error' is hidden",
     "'Error' does not exist",
-    "not 'Error' is visible",
-    "not 'Error' exists within 1s",
     "#e does not contain 'Error'",
     "#e is empty",
     "li count is 1",
     "li count at most 1",
     "button 'Save' is disabled",
     "url does not contain 'failed'",
-    "not request to /report",
     "no 'Error'",
   ];
 
@@ -56,7 +49,7 @@ describe("a check that could pass before the page is complete", () => {
     const report = await lab.run({ url, assertions });
     expect(report.assertions.filter(({ passed }) => passed)).toEqual([]);
     expect(report.assertions[0]?.actual).toBe("it is visible");
-    expect(report.assertions[7]?.actual).toBe("the count is 2");
+    expect(report.assertions[5]?.actual).toBe("the count is 2");
   });
 
   it("passes if it still holds, also after waiting", async () => {

@@ -99,14 +99,14 @@ export async function until(assertion: Assertion, scope: CheckScope): Promise<Ou
 
 async function untilOn(
   page: Page,
-  { check, negated, within }: Assertion,
+  { check, within }: Assertion,
   scope: CheckScope,
 ): Promise<Outcome> {
   const { deadline, secrets } = scope;
   const waitMs = within ?? (isLate(check) ? ONCE : WAIT_MS);
   const isOfPage = check.kind === "page" && secrets.isInUse;
   if (isElementCheck(check) && !isOfPage) {
-    const plan = expectationOf(check, negated);
+    const plan = expectationOf(check);
     const on = plan.on.calls.length === 0 ? undefined : locatorOf(page, plan.on);
     const reads = plan.reads !== undefined && on !== undefined;
     const reading = reads && readsSecret(on, secrets);
@@ -123,9 +123,8 @@ async function untilOn(
     const outcome = await deadline.race(tolerant(check, scope));
     if (outcome === undefined)
       return { passed: false, actual: "the page navigates too fast to be checked" };
-    const passed = outcome.passed !== negated;
     const left = ends - performance.now();
-    if (passed || left <= 0 || waitMs === ONCE) return { passed, actual: outcome.actual };
+    if (outcome.passed || left <= 0 || waitMs === ONCE) return outcome;
     await deadline.sleep(Math.min(left, PAUSES_MS[look] ?? 250));
   }
 }

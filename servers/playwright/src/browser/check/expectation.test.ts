@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ABSENCES, assertionOf, CHECKS, formsSite } from "../../../test/forms.ts";
-import { page, type Site, serve } from "../../../test/lab.ts";
-import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { page } from "../../../test/lab.ts";
+import { site as siteOf } from "../../../test/session.ts";
+import { makeTester } from "../../../test/testers.ts";
 import { CHECKS as FORMS } from "../language/checks.ts";
 
 import { NetworkPolicy } from "../policy.ts";
 
-let site: Site;
-let lab: TestTester;
-beforeAll(async () => {
-  site = await formsSite();
-  lab = await makeTester({ ignoreHttpsErrors: true });
-});
-afterAll(async () => {
-  await lab?.close();
-  await site?.close();
-});
+const site = await formsSite();
+const lab = makeTester({ ignoreHttpsErrors: true });
 
 /** Failing assertions wait only briefly: everything except fetched content is there after loading. */
 const soon = (text: string) => {
@@ -66,29 +59,24 @@ describe("every form of an assertion", () => {
 
   it("of failed requests lists each, with the boundary's reason", async () => {
     const policy = new NetworkPolicy({ allowHosts: [], denyHosts: [], allowPrivate: false });
-    const guarded = await makeTester({ policy });
+    const guarded = makeTester({ policy });
     const images = ["http://10.1.2.3/x.png", "http://169.254.169.254/y.png", "/missing.png"];
     const body = images.map((src) => `<img alt="" src="${src}">`).join("");
-    const { url, close } = await serve({ "/": page(`<h1>Mixed</h1>${body}`) });
-    try {
-      const report = await guarded.run({
-        url,
-        assertions: ["no failed requests", "no console errors"],
-      });
-      const [, consoleErrors] = report.assertions;
-      for (const said of [report.notes?.join(), consoleErrors?.actual])
-        expect(said).toMatch(
-          /Failed to load resource: [\w:]+ \(http:\/\/10\.1\.2\.3\/x\.png, blocked by this server: .*private.*; --allow-host 10\.1\.2\.3 allows it\)/,
-        );
-      expect(report.notes?.join()).toMatch(/status of 404 .*\(http:\/\/127[^ ]*\/missing\.png\)/);
-      const [{ actual } = { actual: "" }] = report.assertions;
-      expect(actual).toContain("3 failed requests");
-      expect(actual).toMatch(/10\.1\.2\.3\/x\.png: blocked by this server: .*private/);
-      expect(actual).toMatch(/169\.254\.169\.254\/y\.png: blocked by this server: /);
-      expect(actual).toContain("/missing.png: 404");
-    } finally {
-      await close();
-      await guarded.close();
-    }
+    const { url } = await siteOf({ "/": page(`<h1>Mixed</h1>${body}`) });
+    const report = await guarded.run({
+      url,
+      assertions: ["no failed requests", "no console errors"],
+    });
+    const [, consoleErrors] = report.assertions;
+    for (const said of [report.notes?.join(), consoleErrors?.actual])
+      expect(said).toMatch(
+        /Failed to load resource: [\w:]+ \(http:\/\/10\.1\.2\.3\/x\.png, blocked by this server: .*private.*; --allow-host 10\.1\.2\.3 allows it\)/,
+      );
+    expect(report.notes?.join()).toMatch(/status of 404 .*\(http:\/\/127[^ ]*\/missing\.png\)/);
+    const [{ actual } = { actual: "" }] = report.assertions;
+    expect(actual).toContain("3 failed requests");
+    expect(actual).toMatch(/10\.1\.2\.3\/x\.png: blocked by this server: .*private/);
+    expect(actual).toMatch(/169\.254\.169\.254\/y\.png: blocked by this server: /);
+    expect(actual).toContain("/missing.png: 404");
   });
 });

@@ -3,7 +3,6 @@ import type { Page } from "playwright";
 import type { Expectation } from "../language/ast.ts";
 import { ONCE } from "../language/locator.ts";
 import { type ElementCheck, isCount } from "../language/sentences.ts";
-import { describeTarget } from "../language/target.ts";
 import {
   actualOf,
   ambiguity,
@@ -50,8 +49,9 @@ export async function expectationOutcome(
     if (page.isClosed() || /Target (?:page|crashed)|has been closed/.test(message)) throw error;
     refuseSelector(message);
     const target = "target" in check ? check.target : undefined;
-    const name = target === undefined ? "the target" : describeTarget(target);
-    const actual = ambiguity(message, name) ?? (await reason(check, plan, error, page, see));
+    const actual =
+      ambiguity(message, target?.text ?? "the target") ??
+      (await reason(check, plan, error, page, see));
     return { passed: false, actual };
   }
 }

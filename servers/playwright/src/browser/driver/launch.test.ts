@@ -1,21 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { ensureBrowser } from "../../../test/browser.mjs";
-import { page, type Site } from "../../../test/lab.ts";
+import { page } from "../../../test/lab.ts";
 import { folderOf, site } from "../../../test/session.ts";
 import { launchOptions, makeTester } from "../../../test/testers.ts";
 import { launch } from "./launch.ts";
-
-let browser: Awaited<ReturnType<typeof ensureBrowser>>;
-let web: Site;
-beforeAll(async () => {
-  browser = await ensureBrowser();
-  web = await site({ "*": page("<h1>Good</h1>") });
-});
 
 describe("if no browser starts", () => {
   const failed = (given: Parameters<typeof launchOptions>[0]) => launch(launchOptions(given));
@@ -45,18 +38,11 @@ describe("if no browser starts", () => {
 });
 
 describe("a remote browser", () => {
-  let child: ChildProcess | undefined;
-  afterAll(async () => {
-    if (child === undefined || child.exitCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
-  });
-
   it("is used by --cdp-endpoint, and left running", async () => {
     const profile = await folderOf("profile");
-    child = spawn(
-      browser.executablePath,
+    const { executablePath } = await ensureBrowser();
+    const child = spawn(
+      executablePath,
       [
         "--headless",
         "--no-sandbox",
@@ -66,15 +52,20 @@ describe("a remote browser", () => {
       ],
       { stdio: ["ignore", "ignore", "pipe"] },
     );
-    if (child.stderr === null) throw new Error("no stderr");
+    const ended = once(child, "exit");
+    onTestFinished(async () => {
+      child.kill("SIGKILL");
+      await ended;
+    });
     let endpoint: string | undefined;
     for await (const line of createInterface({ input: child.stderr })) {
       endpoint = /DevTools listening on ws:\/\/([^/]+)/.exec(line)?.[1];
       if (endpoint !== undefined) break;
     }
     const cdpEndpoint = `http://${endpoint}`;
-    const tester = await makeTester({ launch: () => launch(launchOptions({ cdpEndpoint })) });
-    expect((await tester.run({ url: web.url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
+    const tester = makeTester({ launch: () => launch(launchOptions({ cdpEndpoint })) });
+    const { url } = await site({ "*": page("<h1>Good</h1>") });
+    expect((await tester.run({ url, assertions: ["h1 is 'Good'"] })).passed).toBe(true);
     await tester.close();
     expect((await fetch(`${cdpEndpoint}/json/version`)).status).toBe(200);
   });

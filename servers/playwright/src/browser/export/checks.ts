@@ -51,14 +51,16 @@ export function assertionLines(assertions: readonly Assertion[], spec: Spec): st
   ];
 }
 
-export function checkLines({ check, negated, within, text }: Assertion, spec: Spec): string[] {
+export function checkLines({ check, within, text }: Assertion, spec: Spec): string[] {
   if (check.kind === "playwright" && within !== ONCE) return [`await ${check.line};`];
   if (isElementCheck(check)) {
-    const plan = expectationOf(check, negated);
+    const plan = expectationOf(check);
     return [plan.inside ?? [], plan].flat().map((each) => printExpectation(each, within));
   }
-  const line = negated ? undefined : recordLine(check, spec.needs);
-  return [line ?? `// Only pw_run_test checks this: ${text.replace(/\s+/g, " ")}`];
+  return [
+    recordLine(check, spec.needs) ??
+      `// Only pw_run_test checks this: ${text.replace(/\s+/g, " ")}`,
+  ];
 }
 
 const LISTS: Readonly<Record<string, string>> = {

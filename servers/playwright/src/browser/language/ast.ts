@@ -15,31 +15,22 @@ export interface NumberComparison {
   readonly value: number;
 }
 
-export type Base =
-  | { kind: "css"; css: string }
-  | {
-      kind: "role";
-      role: Role;
-      name: string | undefined;
-      exact: boolean;
-      /** Of a heading. */
-      level?: number;
-    }
-  /** A field by its label or placeholder; without a text, any text field. */
-  | { kind: "field"; text: string | undefined; exact: boolean }
-  | {
-      kind: "text" | "label" | "placeholder" | "alt" | "title" | "testid";
-      text: string;
-      /** The whole text in this letter case; otherwise a part of it, in any. */
-      exact: boolean;
-    }
-  /** A frame by its title, name or id: only around another target. */
-  | { kind: "frame"; text: string }
-  /** A locator of Playwright, as a line has it. */
-  | { kind: "locator"; calls: readonly Call[]; text: string };
+/** What a target is, without its position, its content and what it is in. */
+export interface Base {
+  /** Only a frame is around other targets; a field is also found by its placeholder. */
+  readonly kind: "element" | "page" | "text" | "field" | "frame";
+  readonly calls: readonly Call[];
+  /** The other way to find it. */
+  readonly or?: readonly Call[];
+  readonly role?: Role;
+  /** The name or text that it has. */
+  readonly words?: string | undefined;
+}
 
 /** An element of the page. */
 export interface Target {
+  /** As the sentence has it. */
+  readonly text: string;
   /** `first`, `last`, or the position of `nth`, from 1. */
   readonly pick: "first" | "last" | number | undefined;
   readonly base: Base;
@@ -98,9 +89,6 @@ export interface StatusRange {
   readonly from: number;
   readonly to: number;
 }
-
-/** The value for `fill`: a text, or a secret that only the server knows. */
-export type FillValue = { text: string } | { secret: string };
 
 /** The response to a mocked request; `blocked`: no response at all. */
 export type Reply =

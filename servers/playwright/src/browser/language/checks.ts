@@ -14,7 +14,8 @@ import type { ArgsOf } from "./values.ts";
 export interface Row<Form extends string = string> {
   /** Its words and slots. */
   readonly form: Form;
-  readonly examples: readonly [string, ...string[]];
+  /** With a dot between them. */
+  readonly examples: string;
 }
 
 /** An expectation that is not negated yet. */
@@ -26,31 +27,30 @@ export interface ElementRow<Form extends string = string> extends Row<Form> {
 }
 
 /** An assertion about what a run recorded; `check/` decides it. */
-export interface RecordRow<Form extends string = string> extends Row<Form> {
+interface RecordRow<Form extends string = string> extends Row<Form> {
   /** It is checked once, after the page has settled: absence is trivially true at first. */
-  readonly isLate?: boolean;
+  readonly isLate: boolean;
 }
 
 const check = <Form extends string>(
   form: Form,
   expect: ElementRow<Form>["expect"],
-  ...examples: Row["examples"]
+  examples: string,
 ): ElementRow<Form> => ({ form, expect, examples });
 
 const record = <Form extends string>(
   form: Form,
-  ...examples: Row["examples"]
-): RecordRow<Form> => ({ form, examples });
+  examples: string,
+  isLate = false,
+): RecordRow<Form> => ({ form, examples, isLate });
 
-const late = <Form extends string>(form: Form, ...examples: Row["examples"]): RecordRow<Form> => ({
-  ...{ form, examples, isLate: true },
-});
+const late = <Form extends string>(form: Form, examples: string) => record(form, examples, true);
 
 const VISIBLE = call("filter", { visible: true });
 
 /** Whether a target is the whole page, whose text is what a reader sees of it. */
 const isPage = ({ base, pick, containing: inner, inside }: Target) =>
-  base.kind === "css" && base.css === "body" && (pick ?? inner ?? inside) === undefined;
+  base.kind === "page" && (pick ?? inner ?? inside) === undefined;
 
 function text(target: Target, compare: TextComparison): Plan {
   const { how, value, negated: not } = compare;
@@ -92,10 +92,8 @@ const counted = (target: Target, not = false, count = 0): Expectation => ({
 });
 
 const NUMBER_MATCHERS = {
-  ">=": "toBeGreaterThanOrEqual",
-  "<=": "toBeLessThanOrEqual",
-  ">": "toBeGreaterThan",
-  "<": "toBeLessThan",
+  ...{ ">=": "toBeGreaterThanOrEqual", "<=": "toBeLessThanOrEqual" },
+  ...{ ">": "toBeGreaterThan", "<": "toBeLessThan" },
 } as const;
 
 const within = (target: Target, inside: Target): Target => ({
@@ -106,7 +104,7 @@ const within = (target: Target, inside: Target): Target => ({
 /** In `table has 5 rows`, the header does not count. */
 function itemsOf(target: Target): Chain {
   const { calls } = chainOf(target);
-  if (target.base.kind !== "role" || target.base.role !== "row") return { calls };
+  if (target.base.role !== "row") return { calls };
   const cell = { calls: [call("locator", "td, [role=cell], [role=gridcell]")] };
   return { calls: [...calls, call("filter", { has: cell })] };
 }
@@ -124,52 +122,38 @@ export const ELEMENTS = {
       ...{ on: PAGE, not: compare.negated, args: [expected(compare)] },
       matcher: what === "title" ? "toHaveTitle" : "toHaveURL",
     }),
-    "title is 'Docs'",
-    "title matches /^docs/i",
-    "url contains '/done'",
-    "url ends with '/done'",
+    "title is 'Docs' · title matches /^docs/i · url contains '/done' · url ends with '/done'",
   ),
   text: check(
     "{target} [text] {compare}",
     ({ target, compare }) => text(target, compare),
-    "h1 contains 'Docs'",
-    "h1 is 'Docs'",
-    "h1 does not contain 'x'",
-    "first li matches /^\\d+/",
+    "h1 contains 'Docs' · h1 is 'Docs' · h1 does not contain 'x' · first li matches /^\\d+/",
   ),
   state: check(
     "{target} {negated:be} {state}",
     ({ target, negated, state: name }) => state(target, STATES[name], negated),
-    "button 'Save' is enabled",
-    "'Saved' is visible within 10s",
-    ".spinner is hidden",
+    "button 'Save' is enabled · 'Saved' is visible within 10s · .spinner is hidden",
   ),
   "field state": check(
     "{target:field} {negated:be} {state:field state}",
     ({ target, negated, state: name }) => state(target, FIELD_STATES[name], negated),
-    "'I agree' is checked",
-    "#agree is not checked",
-    "field 'Search' is focused",
+    "'I agree' is checked · #agree is not checked · field 'Search' is focused",
   ),
   existence: check(
     "{target} {exists}",
     ({ target, exists }) => counted(target, exists),
-    "nav exists",
-    "link 'Old' does not exist",
+    "nav exists · link 'Old' does not exist",
   ),
   "no target": check("no {target}", ({ target }) => counted(target), "no .error"),
   count: check(
     "{target} count|has_count {compare:number}",
     ({ target, compare }) => numbered(chainOf(target), compare),
-    "li count is 3",
-    "li count at least 2",
+    "li count is 3 · li count at least 2",
   ),
   number: check(
     "[there_is|there_are] {compare:number} {target} [{seen}]",
     ({ target, compare, seen }) => numbered(itemsOf(target), compare, seen),
-    "exactly 1 h1",
-    "there are 3 buttons in nav",
-    "at least 2 li are visible",
+    "exactly 1 h1 · there are 3 buttons in nav · at least 2 li are visible",
   ),
   "number in": check(
     "{inside:target} has {compare:number} {target}",
@@ -184,27 +168,31 @@ export const ELEMENTS = {
     ({ target, compare }) => reading(target, "value", "toHaveValue", compare),
     "label 'Email' has value 'a@b.c'",
   ),
-  property: check(
-    "{target} [has|to_have] {property}",
-    ({ target, property: { reads, matcher, name, compare } }) =>
-      reading(target, reads, matcher, compare, name),
-    "link 'Docs' has href '/docs'",
-    "link 'Docs' has attribute 'href' contains '/x'",
-    "html has lang 'en'",
+  // One class of several, as in class="button primary".
+  class: check(
+    "{target} [has|to_have] class {compare:wanted}",
+    ({ target, compare }) =>
+      reading(target, "class", compare.how === "is" ? "toContainClass" : "toHaveClass", compare),
     "h1 has class 'big'",
+  ),
+  style: check(
+    "{target} [has|to_have] style|css {name} {compare:wanted}",
+    ({ target, name, compare }) => reading(target, `style ${name}`, "toHaveCSS", compare, name),
     "h1 has style 'color' 'rgb(0, 0, 0)'",
+  ),
+  attribute: check(
+    "{target} [has|to_have] {name:attribute} [{compare:wanted}]",
+    ({ target, name, compare }) =>
+      reading(target, `attribute ${name}`, "toHaveAttribute", compare, name),
+    "link 'Docs' has href '/docs' · link 'Docs' has attribute 'href' contains '/x' · html has lang 'en'",
   ),
 };
 
 export const RECORDS = {
-  status: record("status_code|status [is] {range}", "status is 200", "status 2xx"),
+  status: record("status_code|status [is] {range}", "status is 200 · status 2xx"),
   absence: late(
     "no {what:absence}",
-    "no console errors",
-    "no page errors",
-    "no failed requests",
-    "no broken images",
-    "no horizontal overflow",
+    "no console errors · no page errors · no failed requests · no broken images · no horizontal overflow",
   ),
   "no requests": late("no requests to {request}", "no requests to **/ads/**"),
   a11y: late(
@@ -213,16 +201,13 @@ export const RECORDS = {
   ),
   request: record(
     "request to {request} [contains {contains:text}]",
-    "request to POST /api/items contains 'Lamp'",
-    "request to **/api/items",
+    "request to POST /api/items contains 'Lamp' · request to **/api/items",
   ),
   response: record("response {request} status [is] {range}", "response /api/items status is 200"),
-  download: record("download {name:text}", "download 'report.csv'", "download '*.pdf'"),
+  download: record("download {name:text}", "download 'report.csv' · download '*.pdf'"),
   time: late(
     "{metric:time} under|below {limit:duration}",
-    "load time under 2s",
-    "response time under 500ms",
-    "lcp under 2.5s",
+    "load time under 2s · response time under 500ms · lcp under 2.5s",
   ),
   cls: late("cls under|below {limit:decimal}", "cls under 0.1"),
 };

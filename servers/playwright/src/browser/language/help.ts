@@ -3,8 +3,8 @@ import { CHECKS, type Row } from "./checks.ts";
 import { STEPS } from "./steps.ts";
 
 /** The examples of each form. */
-const examplesOf = (rows: Readonly<Record<string, Row>>): readonly (readonly string[])[] =>
-  Object.values(rows).map(({ examples }) => examples);
+const examplesOf = (rows: Readonly<Record<string, Row>>): readonly string[][] =>
+  Object.values(rows).map(({ examples }) => examples.split(" · "));
 
 /** The language in three tables of examples, a row for each form. */
 export const TABLES = {
@@ -16,7 +16,7 @@ export const TABLES = {
     ["heading 'News' level 2", "heading level 1"],
     ["li containing 'Lamp'", "button 'Add' in listitem containing 'Lamp'"],
     ["button exactly 'Save'", "exactly 'Welcome'"],
-    ["button 'Pay' in frame 'Payment'"],
+    ["button 'Pay' in frame 'Payment'", "field 'Card number' in iframe"],
     ["h1", ".item.new", "`li:nth-child(2) > a`"],
   ],
   steps: examplesOf(STEPS),
@@ -36,7 +36,7 @@ const LINES = [
 /** The language reference for people and models. */
 export const GRAMMAR = `# Assertions
 
-    ["expect"] ["not"] check ["within" 5s]
+    ["expect"] check ["within" 5s]
 
 ${listOf(TABLES.checks)}
 
@@ -55,8 +55,9 @@ ${listOf(TABLES.targets)}
 
 A base is a role and its name, a text alone, or CSS, in backticks unless it is simple. A name matches part of the text, in any
 letter case; after exactly, the whole text. A text alone is text on the page; for a field and its states, its label or
-placeholder. A frame is named by its title, name or id. A word that is both a role and an HTML element, such as dialog, option
-or table, is the role; \`dialog\` in backticks is the element.
+placeholder. Alerts, status messages and list items have no names: a text after them is in them. A frame is named by its title,
+name or id; if a page has only one, iframe is enough. A word that is both a role and an HTML element, such as dialog, option or
+table, is the role; \`dialog\` in backticks is the element.
 
 # Steps
 

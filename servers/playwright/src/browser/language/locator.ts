@@ -1,16 +1,6 @@
 import { isJson } from "@refmcp/boundary/answer";
 import { escaped } from "../text.ts";
-import type {
-  Act,
-  Answer,
-  Argument,
-  Base,
-  Call,
-  Chain,
-  FillValue,
-  Target,
-  TextComparison,
-} from "./ast.ts";
+import type { Act, Answer, Argument, Call, Chain, Target, TextComparison } from "./ast.ts";
 
 /** A timeout in milliseconds that allows one check: Playwright checks once before looking at the clock. */
 export const ONCE = 1;
@@ -22,59 +12,16 @@ const has = (one: unknown, key: string) => typeof one === "object" && one !== nu
 
 export const PAGE: Chain = { calls: [] };
 
-/** The locator of a target. */
-export function chainOf({ base, containing, inside, pick }: Target): Chain {
-  const root = inside === undefined ? PAGE : chainOf(inside);
-  const inner = containing === undefined ? [] : [call("filter", { hasText: containing })];
-  const calls = [...root.calls, ...baseCalls(base, root), ...inner];
-  if (pick === undefined) return { calls };
-  return { calls: [...calls, typeof pick === "number" ? call("nth", pick - 1) : call(pick)] };
-}
-
 export const call = (name: string, ...args: Argument[]): Call => ({ name, args });
 
-const BY_TEXT = {
-  text: "getByText",
-  label: "getByLabel",
-  placeholder: "getByPlaceholder",
-  alt: "getByAltText",
-  title: "getByTitle",
-} as const;
-
-function baseCalls(base: Base, root: Chain): readonly Call[] {
-  const named = (method: string, text: string, exact: boolean) =>
-    call(method, text, ...(exact ? [{ exact: true }] : []));
-  switch (base.kind) {
-    case "locator":
-      return base.calls;
-    case "css":
-      return [call("locator", base.css)];
-    case "frame": {
-      const attributes = ["title", "name", "id"].map(
-        (name) => `iframe[${name}=${JSON.stringify(base.text)}]`,
-      );
-      return [call("frameLocator", attributes.join(", "))];
-    }
-    case "role": {
-      const { role, name, exact, level } = base;
-      const options = {
-        ...(name === undefined ? {} : { name }),
-        ...(exact ? { exact } : {}),
-        ...(level === undefined ? {} : { level }),
-      };
-      return [call("getByRole", role, ...(Object.keys(options).length === 0 ? [] : [options]))];
-    }
-    case "testid":
-      return [call("getByTestId", base.text)];
-    case "field": {
-      if (base.text === undefined) return [call("getByRole", "textbox")];
-      const placeholder = named("getByPlaceholder", base.text, base.exact);
-      const or = call("or", { calls: [...root.calls, placeholder] });
-      return [named("getByLabel", base.text, base.exact), or];
-    }
-    default:
-      return [named(BY_TEXT[base.kind], base.text, base.exact)];
-  }
+/** The locator of a target. */
+export function chainOf({ base, containing: inner, inside, pick }: Target): Chain {
+  const { calls: around } = inside === undefined ? PAGE : chainOf(inside);
+  const calls = [...around, ...base.calls];
+  if (base.or !== undefined) calls.push(call("or", { calls: [...around, ...base.or] }));
+  if (inner !== undefined) calls.push(call("filter", { hasText: inner }));
+  if (pick !== undefined) calls.push(typeof pick === "number" ? call("nth", pick - 1) : call(pick));
+  return { calls };
 }
 
 /** A pattern's source for a text, its white space and its accents (Unicode NFC or NFD) as a reader sees them. */
@@ -111,9 +58,6 @@ export const onPage = (method: string, ...args: Argument[]): Act => ({
   on: PAGE,
   ...{ method, args, target: undefined },
 });
-
-export const writing = (value: FillValue): Argument =>
-  "text" in value ? value.text : { secret: value.secret };
 
 /** One value alone, several as a list. */
 export const sole = (all: readonly Argument[]): Argument =>

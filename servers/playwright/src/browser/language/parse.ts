@@ -3,8 +3,8 @@ import { failure } from "../errors.ts";
 import { CHECKS, type Row } from "./checks.ts";
 import { TABLES } from "./help.ts";
 import { isLine, readLineCheck, readLineStep } from "./playwright-line.ts";
-import { LanguageError, readForm, Sentence, wordPattern } from "./reader.ts";
-import { nearestExample, refusal } from "./refused.ts";
+import { LanguageError, readForm, Sentence } from "./reader.ts";
+import { corrections, nearestExample } from "./refused.ts";
 import type { Action, Assertion, Check, Script, Step } from "./sentences.ts";
 import { STEPS } from "./steps.ts";
 import { readTarget } from "./target.ts";
@@ -76,12 +76,12 @@ function parseAssertion(sentence: string): Assertion {
   const text = sentence.trim();
   if (isLine(text)) return readLineCheck(text);
   return parsed(sentence.trimStart(), "an assertion", CHECKS, (one) => {
-    one.take(CLAIM);
+    one.takeWords(CLAIM);
     return readAssertion(one);
   });
 }
 
-const CLAIM = wordPattern("expect|verify|assert");
+const CLAIM = "expect|verify|assert";
 
 /**
  * Parses one step: an action on the page, or `expect` and an assertion that must hold before the next step.
@@ -91,8 +91,7 @@ const CLAIM = wordPattern("expect|verify|assert");
 export function parseStep(sentence: string): Step {
   const text = sentence.trim();
   if (isLine(text)) return { text, action: readLineStep(text) };
-  const action = parsed(sentence.trimStart(), "a step", STEPS, readAction);
-  return { text, action };
+  return { text, action: parsed(sentence.trimStart(), "a step", STEPS, readAction) };
 }
 
 const isAction = (value: { readonly kind: string }): value is Action => value.kind in STEPS;
@@ -125,18 +124,16 @@ function readRows<Read>(
   return undefined;
 }
 
-/** Reads `["not"] check ["within" DURATION]`, up to the end of the sentence. */
+/** Reads `check ["within" DURATION]`, up to the end of the sentence. */
 function readAssertion(sentence: Sentence): Assertion | undefined {
   const { at } = sentence;
   const text = sentence.rest.trim();
-  const negated = sentence.take(wordPattern("not")) !== undefined;
   const read = readRows(sentence, CHECKS, (check): Assertion | undefined => {
-    if (!isCheck(check)) return undefined;
-    const isTimed = sentence.take(wordPattern("within")) !== undefined;
+    const isTimed = sentence.takeWords("within");
     const within = isTimed ? SLOTS.duration.read(sentence) : undefined;
-    if (isTimed && within === undefined) return undefined;
+    if (!isCheck(check) || (isTimed && within === undefined)) return undefined;
     if (!sentence.isAtEnd) return sentence.fail("the end, or within and a time");
-    return { text, negated, check, within };
+    return { text, check, within };
   });
   return read ?? sentence.fail("an assertion", { at });
 }
@@ -148,7 +145,7 @@ function readAwaited(sentence: Sentence): Assertion | undefined {
     const target = readTarget(sentence, "step");
     if (target === undefined || !sentence.isAtEnd) return undefined;
     const check = { kind: "state", target, state: "visible", negated: false } as const;
-    return { text: `${rest.trim()} is visible`, negated: false, check, within: undefined };
+    return { text: `${rest.trim()} is visible`, check, within: undefined };
   });
   const read = alone ?? readAssertion(sentence);
   return read ?? sentence.fail("a time, a target, or an assertion", { at });
@@ -160,44 +157,37 @@ function parsed<Value>(
   rows: Readonly<Record<string, Row>>,
   read: (sentence: Sentence) => Value | undefined,
 ): Value {
-  const examples = Object.values(rows).flatMap((row) => row.examples);
-  if (text.trim() === "") throw new LanguageError(0, what, `for example: ${examples[0]}`);
   const sentence = new Sentence(text);
   const value = read(sentence);
   if (value !== undefined) return value;
-  const isValid = (words: string) => read(new Sentence(words)) !== undefined;
-  CLAIM.lastIndex = 0;
-  const [prefix = ""] = /^\w+\s+/.exec(CLAIM.test(text) ? text : "") ?? [];
+  const [prefix = ""] = new RegExp(`^(?:${CLAIM})\\s+`, "i").exec(text) ?? [];
   const claim = text.slice(prefix.length);
-  const refused = refusal(claim, (words) => isValid(prefix + words));
-  if (refused !== undefined)
-    throw new LanguageError(
-      refused.at + prefix.length,
-      refused.expected,
-      `for example: ${prefix}${refused.example.trim()}`,
-    );
-  const { at, expected, example } = problemOf(sentence);
-  const forms = prefix === "" ? examples : TABLES.checks.flat();
-  const near = example ?? nearestExample(claim, forms);
+  const forms = (rows === STEPS && prefix === "" ? TABLES.steps : TABLES.checks).flat();
+  if (claim.trim() === "") throw new LanguageError(0, what, `for example: ${prefix}${forms[0]}`);
+  const { at, expected, example = "" } = problemOf(sentence.misses);
+  const isValid = (words: string) => words !== prefix && read(new Sentence(words)) !== undefined;
+  // An example of a check is one of a step after the claim.
+  const [own] = corrections(claim)
+    .map((words) => prefix + words)
+    .filter(isValid);
+  const send = own ?? [example, prefix + example].find(isValid);
   const head = text.slice(0, at).trim();
-  const isHead = at < text.length && head !== "" && isValid(head);
-  const advice = isHead
-    ? `valid without “${text.slice(at).trim()}”: ${head}`
-    : near === undefined
-      ? "all forms: pw://help/assertions"
-      : `for example: ${near.startsWith(prefix) ? near : prefix + near}`;
-  throw new LanguageError(at, expected, advice);
+  const near = nearestExample(claim, forms);
+  if (own === undefined && at < text.length && head !== "" && isValid(head))
+    throw new LanguageError(at, expected, `valid without “${text.slice(at).trim()}”: ${head}`);
+  if (send === undefined && near === undefined)
+    throw new LanguageError(at, expected, "all forms: pw://help/assertions");
+  throw new LanguageError(at, expected, `for example: ${(send ?? prefix + near).trim()}`);
 }
 
 /** What was expected where the sentence stops making sense. */
-function problemOf({ problem }: Sentence): { at: number; expected: string; example?: string } {
-  const { at, expected, isSure } = problem;
-  const words = expected.map(({ what }) => what);
+function problemOf(misses: Sentence["misses"]): { at: number; expected: string; example?: string } {
+  const [{ at, isSure, example } = { at: 0, isSure: false }] = misses;
+  const words = [...new Set(misses.map(({ what }) => what))];
   const whole = words.findLast((one) => one.endsWith("an assertion"));
   // At the beginning, almost everything is possible.
   const listed = words.filter((one) => isSure || at > 0 || !one.includes(" "));
   const all = whole === undefined ? listed : [whole];
   const list = [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((one) => one !== "");
-  const [{ example } = {}] = expected;
   return { at, expected: list.join(" or "), ...(example === undefined ? {} : { example }) };
 }

@@ -1,8 +1,8 @@
 import { parseTargetUrl } from "../address.ts";
 import { escaped } from "../text.ts";
-import type { Act, Argument, Call, Target } from "./ast.ts";
+import type { Argument, Call, Target } from "./ast.ts";
 import { PAGE } from "./locator.ts";
-import { LanguageError, Sentence } from "./reader.ts";
+import { LanguageError, Sentence, unescaped } from "./reader.ts";
 import type { Action, Assertion } from "./sentences.ts";
 import { readPattern } from "./values.ts";
 
@@ -57,98 +57,69 @@ export const isLine = (text: string): boolean =>
 export function readLineStep(text: string): Action {
   const line = new Line(text);
   if (line.begins("expect")) return { kind: "expect", assertion: readExpect(line) };
-  line.need("page");
-  const start = line.at;
-  const { calls, at } = line.chain();
-  const last = calls.pop() ?? line.fail("a call, such as click()");
+  const target = line.target({ ...ACTIONS, ...PAGE_ACTIONS });
+  line.need(".");
+  const { at } = line;
+  const { name: method, args, options } = line.call(target === undefined ? PAGE_ACTIONS : ACTIONS);
   line.end();
-  line.allow(last, calls.length > 0 ? ACTIONS : PAGE_ACTIONS, at);
-  const [first] = last.args;
-  if (last.name === "goto") {
-    const parsed = parseTargetUrl(String(first), "http://localhost/");
-    if (typeof parsed !== "string") return { kind: "goto", url: String(first) };
-    return line.fail(`an http or https URL (${parsed})`, at);
+  if (method === "goto") {
+    const parsed = parseTargetUrl(String(args[0]), "http://localhost/");
+    if (typeof parsed !== "string") return { kind: "goto", url: String(args[0]) };
+    return line.fail(`an http or https URL (${parsed})`, { at });
   }
-  if (last.name === "goBack") return { kind: "back" };
-  const { method, args, options } = split(last);
-  const given = method === "setInputFiles" ? [filesOf(args[0])] : args;
-  const act: Act = {
-    ...{ method, args: given, timed: method === "reload" },
+  if (method === "goBack") return { kind: "back" };
+  const act = {
+    ...{ method, target, timed: method === "reload", on: target?.base ?? PAGE },
+    args: method === "setInputFiles" ? [filesOf(args[0])] : args,
     ...(options === undefined ? {} : { options }),
-    on: calls.length > 0 ? { calls } : PAGE,
-    target: calls.length > 0 ? targetOf(calls, `page${text.slice(start, at - 1)}`) : undefined,
   };
   return { kind: "playwright", act, line: line.plain };
 }
 
 /** Files are read by this server. */
 const filesOf = (given: Argument | undefined): Argument =>
-  Array.isArray(given) ? given.map((one) => ({ file: String(one) })) : { file: String(given) };
+  Array.isArray(given) ? given.map((file) => ({ file: String(file) })) : { file: String(given) };
 
 /** @throws LanguageError as `readLineStep` does. */
 export function readLineCheck(text: string): Assertion {
   const line = new Line(text);
-  if (!line.begins("expect")) line.fail("expect(…), since this is an assertion", 0);
+  if (!line.begins("expect")) line.fail("expect(…), since this is an assertion", { at: 0 });
   return readExpect(line);
 }
 
 function readExpect(line: Line): Assertion {
-  const { text } = line;
   line.need("(");
-  const start = line.at;
-  line.need("page");
-  const calls = line.locator();
-  const target = calls.length === 0 ? undefined : targetOf(calls, text.slice(start, line.at));
+  const target = line.target();
   line.need(")");
   line.need(".");
   const not = line.begins("not");
   if (not) line.need(".");
-  const { at } = line;
-  const matcher = line.call();
+  const matchers = target === undefined ? PAGE_MATCHERS : MATCHERS;
+  const { name: matcher, args, options } = line.call(matchers, "timeout");
   line.end();
-  line.allow(matcher, target === undefined ? PAGE_MATCHERS : MATCHERS, at, "timeout");
-  const { method, args, options: { timeout, ...options } = {} } = split(matcher);
-  const rest = Object.keys(options).length === 0 ? [] : [options];
+  const { timeout, ...others } = options ?? {};
+  const rest = Object.keys(others).length === 0 ? [] : [others];
   // What it reads of the element: toHaveValue its value.
-  const reads = /^to(?:Have|Contain)(?!Count|Title|URL)(\w+)/.exec(method)?.[1]?.toLowerCase();
+  const reads = /^to(?:Have|Contain)(?!Count|Title|URL)(\w+)/.exec(matcher)?.[1]?.toLowerCase();
+  const expectation = {
+    ...{ on: target?.base ?? PAGE, not, matcher, args: [...args, ...rest] },
+    ...(reads === undefined ? {} : { reads }),
+  };
   return {
-    ...{ text, negated: false },
+    text: line.text,
     within: typeof timeout === "number" ? timeout : undefined,
-    check: {
-      ...{ kind: "playwright", target, line: line.plain },
-      expectation: {
-        ...{ on: { calls }, not, matcher: method, args: [...args, ...rest] },
-        ...(reads === undefined ? {} : { reads }),
-      },
-    },
+    check: { kind: "playwright", target, line: line.plain, expectation },
   };
 }
 
-const targetOf = (calls: readonly Call[], text: string): Target => ({
-  pick: undefined,
-  base: { kind: "locator", calls, text: text.replace(/\s+/g, " ").trim() },
-  inside: undefined,
-});
-
-/** The options of a call are its last argument. */
-function split({ name, args }: Call): Pick<Act, "method" | "args" | "options"> {
-  const last = args.at(-1);
-  if (!isOptions(last)) return { method: name, args };
-  return { method: name, args: args.slice(0, -1), options: last };
-}
-
-const isOptions = (one: unknown): one is Readonly<Record<string, Argument>> =>
-  Object.getPrototypeOf(Object(one)) === Object.prototype &&
-  !["calls", "secret"].some((key) => Object.hasOwn(Object(one), key));
+type Options = { readonly [option: string]: Argument };
 
 const STRING = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\$]|\\.)*)`/y;
 const SECRET = /process\.env\.PW_SECRET_([A-Za-z]\w{0,63})(?:!|\s*\?\?\s*(?:''|""))?/y;
-const MAX_DEPTH = 8;
+const NAME = /(?:keyboard\s*\.\s*)?\w+/y;
 
 /** A line that is being read. */
 class Line extends Sentence {
-  #depth = 0;
-
   constructor(text: string) {
     super(text);
     this.begins("await");
@@ -159,10 +130,9 @@ class Line extends Sentence {
     return this.text.replace(/^await\s+|;\s*$/g, "");
   }
 
-  override fail(expected: string, at: number | { readonly at?: number } = this.at): never {
+  override fail(expected: string, { at = this.at }: { at?: number } = {}): never {
     const example = "page.getByRole('button', { name: 'Save' }).click()";
-    const from = typeof at === "number" ? at : (at.at ?? this.at);
-    throw new LanguageError(from, expected, `for example: ${example}`);
+    throw new LanguageError(at, expected, `for example: ${example}`);
   }
 
   /** Reads a word or sign if it is here. */
@@ -180,31 +150,46 @@ class Line extends Sentence {
     if (!this.isAtEnd) this.fail("the end of the line: one call a line");
   }
 
-  /** The calls after `page`, all but the last checked, and where that begins. */
-  chain(): { calls: Call[]; at: number } {
+  /** The element that `page` and the locators after it name, up to one of these methods; undefined for the page. */
+  target(ends: Methods = {}): Target | undefined {
+    const { at } = this;
     const calls: Call[] = [];
-    let { at } = this;
-    while (this.begins(".")) {
-      for (const one of calls.slice(-1)) this.allow(one, LOCATORS, at);
-      at = this.at;
-      calls.push(this.call());
+    this.need("page");
+    for (;;) {
+      const name = this.peek(/\.\s*((?:keyboard\s*\.)?\s*\w+)/y)?.[1]?.replace(/\s/g, "");
+      if (name === undefined || Object.hasOwn(ends, name)) break;
+      this.need(".");
+      const { name: locator, args, options } = this.call({ ...LOCATORS, ...ends });
+      calls.push({ name: locator, args: options === undefined ? args : [...args, options] });
     }
-    return { calls, at };
+    if (calls.length === 0) return undefined;
+    const text = this.text.slice(at, this.at).replace(/\s+/g, " ").trim();
+    return { text, pick: undefined, base: { kind: "element", calls }, inside: undefined };
   }
 
-  /** The calls after `page`, all of them locators. */
-  locator(): Call[] {
-    const { calls, at } = this.chain();
-    for (const one of calls.slice(-1)) this.allow(one, LOCATORS, at);
-    return calls;
-  }
-
-  /** A name and its arguments; `keyboard.press` is one name. */
-  call(): Call {
-    const name = this.take(/(?:keyboard\s*\.\s*)?[A-Za-z]\w*/y)?.[0].replace(/\s/g, "");
-    if (name === undefined) this.fail("the name of a method");
+  /** A call on a list, with as many arguments and the options that it takes; `keyboard.press` is one name. */
+  call(list: Methods, more = ""): Call & { readonly options: Options | undefined } {
+    const { at } = this;
+    const name = this.take(NAME)?.[0].replace(/\s/g, "") ?? "";
+    if (!Object.hasOwn(list, name)) this.fail(Object.keys(list).join(", "), { at });
+    const [least, most, names = ""] = list[name] ?? NOTHING;
     this.need("(");
-    return { name, args: this.#list(")", () => this.#value(/^(?:fill|press\w+)$/.test(name))) };
+    let options: Options | undefined;
+    const args = this.#list(")", (): Argument[] => {
+      if (options !== undefined) this.fail(")");
+      if (!this.begins("{")) return [this.#value(/^(?:fill|press\w+)$/.test(name))];
+      options = Object.fromEntries(this.#list("}", () => this.#option()));
+      return [];
+    }).flat(1);
+    const wrong = Object.keys(options ?? {}).find(
+      (key) => !`${names} ${more}`.split(" ").includes(key),
+    );
+    if (wrong !== undefined) this.fail(`${name} without ${wrong}`, { at });
+    if (args.length < least || args.length > most)
+      this.fail(`${name} with ${most} ${most === 1 ? "value" : "values"} in its parentheses`, {
+        at,
+      });
+    return { name, args, options };
   }
 
   /** What `read` reads, up to a sign. */
@@ -218,27 +203,24 @@ class Line extends Sentence {
   }
 
   #value(takesSecret = false): Argument {
-    this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) this.fail("less in one line");
     const secret = takesSecret ? this.take(SECRET)?.[1] : undefined;
-    const value = secret === undefined ? this.#literal() : { secret };
-    this.#depth -= 1;
-    return value;
-  }
-
-  #literal(): Argument {
-    const text = this.take(STRING);
-    if (text !== undefined) return unescaped(text[1] ?? text[2] ?? text[3] ?? "");
+    if (secret !== undefined) return { secret };
     const number = this.take(/-?\d+(?:\.\d+)?(?![\w.])/y);
     if (number !== undefined) return Number(number[0]);
     if (this.begins("true")) return true;
     if (this.begins("false")) return false;
-    if (this.begins("[")) return this.#list("]", () => this.#value());
+    if (this.begins("[")) return this.#list("]", () => this.#text());
+    // As the position of a click.
     if (this.begins("{")) return Object.fromEntries(this.#list("}", () => this.#option()));
-    if (this.begins("page")) return { calls: this.locator() };
-    const { at } = this;
+    if (this.peek(/page\b/y)) return { calls: this.target()?.base.calls ?? [] };
+    return this.#text();
+  }
+
+  #text(): string | RegExp {
+    const text = this.take(STRING)?.slice(1);
+    if (text !== undefined) return unescaped(text.find((part) => part !== undefined) ?? "");
     const data = "a text, a number, a pattern or a locator; variables and code are not read";
-    const { value, flags } = readPattern(this, data) ?? this.fail(data, at);
+    const { value, flags } = readPattern(this, data) ?? this.fail(data);
     return new RegExp(value, flags);
   }
 
@@ -246,25 +228,8 @@ class Line extends Sentence {
     const { at } = this;
     const key = this.take(/[A-Za-z]\w*/y)?.[0];
     if (key === undefined || /^(?:calls|secret|file|glob|reply)$/.test(key))
-      this.fail("the name of an option", at);
+      this.fail("the name of an option", { at });
     this.need(":");
     return [key, this.#value()];
   }
-
-  /** @throws LanguageError unless a call is on the list, with as many arguments and the options that it takes. */
-  allow(call: Call, list: Methods, at: number, more = ""): void {
-    const { name } = call;
-    if (!Object.hasOwn(list, name)) this.fail(Object.keys(list).join(", "), at);
-    const [least, most, names = ""] = list[name] ?? NOTHING;
-    const { args, options = {} } = split(call);
-    const wrong = Object.keys(options).find((key) => !`${names} ${more}`.split(" ").includes(key));
-    if (wrong !== undefined) this.fail(`${name} without ${wrong}`, at);
-    if (args.length < least || args.length > most || args.some(isOptions))
-      this.fail(`${name} with ${most} ${most === 1 ? "value" : "values"} in its parentheses`, at);
-  }
 }
-
-const unescaped = (text: string): string =>
-  text.replace(/\\(.)/gs, (_, letter: string) =>
-    letter === "n" ? "\n" : letter === "t" ? "\t" : letter,
-  );

@@ -1,5 +1,5 @@
 import type { Act, Expectation, PlaywrightAction, PlaywrightCheck } from "./ast.ts";
-import { type CHECKS, ELEMENTS, type ElementRow, RECORDS, type RecordRow } from "./checks.ts";
+import { type CHECKS, ELEMENTS, type ElementRow, RECORDS } from "./checks.ts";
 import { STEPS, type StepRow } from "./steps.ts";
 import type { ArgsOf } from "./values.ts";
 
@@ -18,7 +18,6 @@ export type CheckOf<Kind extends Check["kind"]> = Extract<Check, { kind: Kind }>
 
 export interface Assertion {
   readonly text: string;
-  readonly negated: boolean;
   readonly check: Check;
   readonly within: number | undefined;
 }
@@ -43,43 +42,26 @@ export const isCount = ({ kind }: Check): boolean =>
   kind === "count" || kind === "number" || kind === "number in";
 
 /** Whether a check runs once, after the page has settled: absence is trivially true at first. */
-export function isLate(one: Check): boolean {
-  if (isElementCheck(one)) return one.kind === "no target";
-  const row: RecordRow = RECORDS[one.kind];
-  return row.isLate === true;
-}
-
-const NEGATIVE: ReadonlySet<string> = new Set(["toBeHidden", "toBeDisabled", "toBeEmpty"]);
+export const isLate = (one: Check): boolean =>
+  isElementCheck(one) ? one.kind === "no target" : RECORDS[one.kind].isLate;
 
 /**
- * Whether a check that passes is repeated once the page has settled: the negation of a check and a count can be true
- * only because the page is not complete yet.
+ * Whether a check that passes is repeated once the page has settled: a negative check and a count can be true only
+ * because the page is not complete yet.
  */
-export function isRepeated({ check: one, negated }: Assertion): boolean {
-  if (isLate(one)) return false;
+export function isRepeated({ check: one }: Assertion): boolean {
+  if (!isElementCheck(one) || isLate(one)) return false;
   if (isCount(one)) return true;
-  if (one.kind === "existence") return one.exists === negated;
-  if (!isElementCheck(one)) return negated;
-  const { not, matcher } = expectationOf(one, negated);
-  return not || NEGATIVE.has(matcher) || matcher === "toHaveCount";
+  if (one.kind === "existence") return !one.exists;
+  const { not, matcher } = expectationOf(one);
+  return not || /^to(?:BeHidden|BeDisabled|BeEmpty|HaveCount)$/.test(matcher);
 }
 
-const OPPOSITES: Readonly<Record<string, string>> = {
-  toBeVisible: "toBeHidden",
-  toBeHidden: "toBeVisible",
-  toBeEnabled: "toBeDisabled",
-  toBeDisabled: "toBeEnabled",
-};
-
 /** The assertion in Playwright's terms. */
-export function expectationOf(one: ElementCheck, negated: boolean): Expectation {
-  if (one.kind === "playwright")
-    return { ...one.expectation, not: one.expectation.not !== negated };
+export function expectationOf(one: ElementCheck): Expectation {
+  if (one.kind === "playwright") return one.expectation;
   const row: Pick<ElementRow, "expect"> = ELEMENTS[one.kind];
-  const { not = false, matcher, ...plan } = row.expect(one);
-  // `toBeHidden` instead of `not.toBeVisible`, which is idiomatic.
-  const opposite = not === negated ? undefined : OPPOSITES[matcher];
-  return { ...plan, not: opposite === undefined && not !== negated, matcher: opposite ?? matcher };
+  return { not: false, ...row.expect(one) };
 }
 
 const rowOf = (kind: keyof typeof STEPS): StepRow => STEPS[kind];
@@ -94,15 +76,9 @@ const isSetup = (action: Action): boolean =>
   action.kind !== "playwright" && rowOf(action.kind).isSetup === true;
 
 export const secretsOf = ({ steps }: Script): string[] =>
-  steps.flatMap(({ action }) => {
-    if (action.kind === "playwright")
-      return action.act.args.flatMap((one) =>
-        typeof one === "object" && "secret" in one ? [String(one.secret)] : [],
-      );
-    return "value" in action && typeof action.value === "object" && "secret" in action.value
-      ? [action.value.secret]
-      : [];
-  });
+  steps
+    .flatMap(({ action }) => actsOf(action)?.flatMap(({ args }) => args) ?? [])
+    .flatMap((one) => (typeof one === "object" && "secret" in one ? String(one.secret) : []));
 
 /** How many steps at the beginning are setup steps, which run before the page is opened. */
 export function setupLength(steps: readonly Step[]): number {

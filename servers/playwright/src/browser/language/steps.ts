@@ -1,7 +1,7 @@
 import { anywhere } from "../text.ts";
 import type { Act, Answer, Argument, RequestPattern, Target } from "./ast.ts";
 import type { Row } from "./checks.ts";
-import { act, onPage, sole, writing } from "./locator.ts";
+import { act, onPage, sole } from "./locator.ts";
 import type { ArgsOf } from "./values.ts";
 
 /** A form of a step. */
@@ -13,14 +13,14 @@ export interface StepRow<Form extends string = string> extends Row<Form> {
 }
 
 /** A step that is not one call. */
-const own = <Form extends string>(form: Form, ...examples: Row["examples"]): StepRow<Form> => ({
+const own = <Form extends string>(form: Form, examples: string): StepRow<Form> => ({
   ...{ form, examples },
 });
 
 const step = <Form extends string>(
   form: Form,
   acts: (args: ArgsOf<Form>) => Act,
-  ...examples: Row["examples"]
+  examples: string,
 ): StepRow<Form> => ({ form, examples, acts: (args) => [acts(args)] });
 
 const setup = <Form extends string>(row: StepRow<Form>): StepRow<Form> => ({
@@ -64,22 +64,18 @@ export const STEPS = {
   "scroll to": step("scroll_to {target:acted}", on("scrollIntoViewIfNeeded"), "scroll to footer"),
   fill: step(
     "fill {field} with {value}",
-    ({ field, value }) => act(field, "fill", writing(value)),
-    "fill label 'Email' with 'a@b.c'",
-    "fill 'Password' with secret 'PASSWORD'",
+    ({ field, value }) => act(field, "fill", value),
+    "fill label 'Email' with 'a@b.c' · fill 'Password' with secret 'PASSWORD'",
   ),
   type: step(
     "type|enter {value} [into|in {field}]",
-    ({ value, field }) => keys("type", writing(value), field),
-    "type 'ber' into 'City'",
-    "type 'hello'",
+    ({ value, field }) => keys("type", value, field),
+    "type 'ber' into 'City' · type 'hello'",
   ),
   press: {
     ...own(
       "press {key} [{times}] [on|in {field}]",
-      "press Control+A on 'Email'",
-      "press Enter",
-      "press Tab 3 times",
+      "press Control+A on 'Email' · press Enter · press Tab 3 times",
     ),
     acts: ({ key, times = 1, field }) => Array(times).fill(keys("press", key, field)),
   } satisfies StepRow<"press {key} [{times}] [on|in {field}]">,
@@ -100,27 +96,20 @@ export const STEPS = {
   "wait for idle": own("wait_for network idle", "wait for network idle"),
   "wait for": own(
     "wait_for|wait_until {assertion:rest}",
-    "wait for .spinner is hidden",
-    "wait for h1",
-    "wait for request to /api/items",
+    "wait for .spinner is hidden · wait for h1 · wait for request to /api/items",
   ),
   expect: own(
     "expect|verify|assert {assertion:rest}",
-    "expect h1 contains 'Docs'",
-    "expect download 'report.csv'",
+    "expect h1 contains 'Docs' · expect download 'report.csv'",
   ),
-  "accept dialog": own("accept dialog [with {text}]", "accept dialog with 'yes'", "accept dialog"),
+  "accept dialog": own("accept dialog [with {text}]", "accept dialog with 'yes' · accept dialog"),
   "switch to new tab": own("switch_to new tab", "switch to new tab"),
   "switch to tab": own("switch_to tab {position}", "switch to tab 1"),
   mock: setup(
     step(
       "mock {request} with {reply} [after {delay:duration}]",
       ({ request, reply, delay }) => routed(request, { reply, delay }),
-      "mock GET /api/users with 500",
-      "mock /api/users with '[]'",
-      "mock /api/users with 404 'gone'",
-      "mock **/app.js with file 'app.js'",
-      "mock /api/users with '[]' after 2s",
+      "mock GET /api/users with 500 · mock /api/users with '[]' · mock /api/users with 404 'gone' · mock **/app.js with file 'app.js' · mock /api/users with '[]' after 2s",
     ),
   ),
   har: setup(own("use har {file:text}", "use har 'shop.har'")),
@@ -136,7 +125,6 @@ export const STEPS = {
   cookie: setup(own("set cookie {name:text} to {value:text}", "set cookie 'theme' to 'dark'")),
   screenshot: own(
     "screenshot|take_screenshot|take_a_screenshot [{name:text}] [of {target:acted}]",
-    "screenshot 'menu' of nav",
-    "screenshot",
+    "screenshot 'menu' of nav · screenshot",
   ),
 };

@@ -3,7 +3,6 @@ import { compiled } from "../text.ts";
 import {
   ABSENCES,
   FIELD_STATES,
-  type FillValue,
   type NumberComparison,
   type Reply,
   type RequestPattern,
@@ -15,21 +14,21 @@ import {
   TIMES,
 } from "./ast.ts";
 import { sourceOf } from "./locator.ts";
-import { type Sentence, type Slot, wordPattern } from "./reader.ts";
+import { firstWord, type Sentence, type Slot } from "./reader.ts";
 import { type Purpose, readTarget } from "./target.ts";
 
 /** What a pattern finds; `toValue` returns undefined for what is out of its limits. */
 const pattern = <Value>(
   expected: string,
   finds: RegExp,
-  toValue: (found: RegExpExecArray) => Value | undefined,
+  toValue: (match: RegExpExecArray) => Value | undefined,
 ): Slot<Value> => ({
   read(sentence) {
     const { at } = sentence;
     // If a number is here that is not valid, that is what a message should say.
     const isSure = /^[\d-]/.test(sentence.rest);
-    const found = sentence.take(finds);
-    return (found && toValue(found)) ?? sentence.fail(expected, { at, isSure });
+    const match = sentence.take(finds);
+    return (match && toValue(match)) ?? sentence.fail(expected, { at, isSure });
   },
 });
 
@@ -37,9 +36,8 @@ const pattern = <Value>(
 const oneOf = <Value>(phrases: Readonly<Record<string, Value>>): Slot<Value> => ({
   read(sentence) {
     for (const [phrase, value] of Object.entries(phrases))
-      if (sentence.take(wordPattern(phrase.replaceAll(" ", "_"))) !== undefined) return value;
-    for (const phrase of Object.keys(phrases))
-      sentence.fail(phrase.replace(/\|.*/, "").replaceAll("_", " "));
+      if (sentence.takeWords(phrase.replaceAll(" ", "_"))) return value;
+    for (const phrase of Object.keys(phrases)) sentence.fail(firstWord(phrase));
     return undefined;
   },
 });
@@ -52,9 +50,9 @@ const texts: Slot<readonly string[]> = {
   read(sentence) {
     const all: string[] = [];
     do {
-      const one = sentence.quoted();
-      if (one === undefined) return undefined;
-      all.push(one);
+      const next = sentence.quoted();
+      if (next === undefined) return undefined;
+      all.push(next);
     } while (sentence.take(/(?:,\s*(?:and\s+)?|and\s+)/iy) !== undefined);
     return all;
   },
@@ -72,8 +70,7 @@ export function readPattern(
   const example = "title matches /^Docs/i";
   const [, value = "", flags = ""] = sentence.take(REGEX) ?? [];
   if (value === "") return sentence.fail(expected, { at, example });
-  if (/[^imsu]/.test(flags))
-    return sentence.fail("only the flags i, m, s and u", { at, example, isSure: true });
+  if (/[^imsu]/.test(flags)) return sentence.refuse("only the flags i, m, s and u", at, example);
   try {
     compiled(value, flags);
     // An exported pattern runs in JavaScript, which does not know RE2's (?i).
@@ -82,88 +79,46 @@ export function readPattern(
   } catch {
     const both =
       "a pattern that both JavaScript and RE2 support (no look-around and no back-references)";
-    return sentence.fail(both, { at, example, isSure: true });
+    return sentence.refuse(both, at, example);
   }
 }
 
-const VERBS = [
-  ["is_not", "is", true],
-  ["is|equals|to_be", "is", false],
-  ["contains|includes|has_text|to_contain", "contains", false],
-  ["does_not_contain", "contains", true],
-  ["matches|to_match", "matches", false],
-  ["does_not_match", "matches", true],
-  ["starts_with|begins_with", "starts", false],
-  ["ends_with", "ends", false],
-] as const;
+const VERBS = oneOf({
+  "contains|includes|has_text|to_contain": ["contains", false],
+  "does not contain": ["contains", true],
+  "is not": ["is", true],
+  "is|equals|to_be": ["is", false],
+  "matches|to_match": ["matches", false],
+  "does not match": ["matches", true],
+  "starts with|begins with": ["starts", false],
+  "ends with": ["ends", false],
+} as const);
 
 /** `contains 'x'`, `does not match /x/`, `is 'x'`. */
 const compare: Slot<TextComparison> = {
   read(sentence) {
-    for (const [words, how, negated] of VERBS) {
-      if (sentence.take(wordPattern(words)) === undefined) continue;
-      if (how === "matches") {
-        const found = readPattern(sentence);
-        return found && { how, negated, ...found };
-      }
-      const value = sentence.quoted();
-      if (value === undefined) return undefined;
-      if (how === "is" || how === "contains") return { how, value, flags: "", negated };
-      const edge = how === "starts" ? `^\\s*(?:${sourceOf(value)})` : `(?:${sourceOf(value)})\\s*$`;
-      return { how: "matches", value: edge, flags: "", negated };
+    const verb = VERBS.read(sentence);
+    if (verb === undefined) return undefined;
+    const [how, negated] = verb;
+    if (how === "matches") {
+      const regex = readPattern(sentence);
+      return regex && { how, negated, ...regex };
     }
-    for (const word of ["contains", "is", "matches"]) sentence.fail(word);
-    return undefined;
+    const value = sentence.quoted();
+    if (value === undefined) return undefined;
+    if (how === "is" || how === "contains") return { how, value, flags: "", negated };
+    const edge = how === "starts" ? `^\\s*(?:${sourceOf(value)})` : `(?:${sourceOf(value)})\\s*$`;
+    return { how: "matches", value: edge, flags: "", negated };
   },
 };
 
 /** Also a text alone. */
 const wanted: Slot<TextComparison> = {
   read(sentence) {
-    const { at, isString } = sentence;
-    if (!isString)
-      return (
-        compare.read(sentence) ?? sentence.fail("a text in quotes, contains or matches", { at })
-      );
-    const value = sentence.quoted();
-    return value === undefined ? undefined : { how: "is", value, flags: "", negated: false };
-  },
-};
-
-/** What is read of an element, the matcher that reads it, and the value that it is to have. */
-interface Property {
-  readonly reads: string;
-  readonly matcher: string;
-  readonly name?: string;
-  readonly compare?: TextComparison | undefined;
-}
-const READABLE = ["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"] as const;
-const PROPERTIES = oneOf({
-  class: "class",
-  attribute: "attribute",
-  "style|css": "style",
-  ...same(READABLE),
-});
-
-const property: Slot<Property> = {
-  read(sentence) {
-    const kind = PROPERTIES.read(sentence);
-    if (kind === undefined) return undefined;
+    const value = sentence.isString ? sentence.quoted() : undefined;
+    if (value !== undefined) return { how: "is", value, flags: "", negated: false };
     const { at } = sentence;
-    const isNamed = kind === "attribute" || kind === "style";
-    const name = isNamed ? sentence.word("a name") : kind;
-    if (name === undefined) return undefined;
-    if (!/^[A-Za-z_:-][\w:.-]*$/.test(name)) return sentence.fail("a name", { at, isSure: true });
-    const value = sentence.try(() => wanted.read(sentence));
-    // An element can have an attribute without a certain value.
-    if (value === undefined && kind !== "attribute") return undefined;
-    if (kind === "style")
-      return { reads: `style ${name}`, matcher: "toHaveCSS", name, compare: value };
-    if (kind !== "class")
-      return { reads: `attribute ${name}`, matcher: "toHaveAttribute", name, compare: value };
-    // One class of several, as in class="button primary".
-    const matcher = value?.how === "is" ? "toContainClass" : "toHaveClass";
-    return { reads: "class", matcher, compare: value };
+    return compare.read(sentence) ?? sentence.fail("a text in quotes, contains or matches", { at });
   },
 };
 
@@ -176,7 +131,7 @@ const COUNTING = [
 ] as const;
 const count: Slot<NumberComparison> = {
   read(sentence) {
-    sentence.take(wordPattern("is"));
+    sentence.takeWords("is");
     const how = COUNTING.find(([finds]) => sentence.take(finds) !== undefined)?.[1] ?? "=";
     const digits = sentence.take(/(\d{1,9}|one)(?![\w.])/iy)?.[1];
     return digits === undefined
@@ -185,18 +140,25 @@ const count: Slot<NumberComparison> = {
   },
 };
 
-const fillValue: Slot<FillValue> = {
+const name = pattern("a name", /(['"]?)([A-Za-z_:-][\w:.-]*)\1(?=\s|$)/y, ([, , word]) => word);
+
+const READABLE = oneOf({
+  ...{
+    attribute: "",
+    ...same(["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"]),
+  },
+});
+
+/** A text, or the name of a secret, whose value only the server knows. */
+const fillValue: Slot<string | { readonly secret: string }> = {
   read(sentence) {
-    if (sentence.take(wordPattern("secret")) === undefined) {
-      const value = sentence.string("a text in quotes, or secret and its name");
-      return value === undefined ? undefined : { text: value };
-    }
+    if (!sentence.takeWords("secret"))
+      return sentence.string("a text in quotes, or secret and its name");
     const { at } = sentence;
     const secret = sentence.string();
-    if (secret === undefined) return undefined;
-    if (/^[A-Za-z]\w{0,63}$/.test(secret)) return { secret };
+    if (secret === undefined || /^[A-Za-z]\w{0,63}$/.test(secret)) return secret && { secret };
     const example = "fill label 'Password' with secret 'PASSWORD'";
-    return sentence.fail("a name of letters, digits and _", { at, example, isSure: true });
+    return sentence.refuse("a name of letters, digits and _", at, example);
   },
 };
 
@@ -233,44 +195,45 @@ const request: Slot<RequestPattern> = {
 const url: Slot<string> = {
   read(sentence) {
     const { at } = sentence;
-    const address = sentence.word("a URL, or a path on the same site") ?? "";
+    const address = (sentence.isString ? sentence.quoted() : sentence.take(/\S+/y)?.[0]) ?? "";
     const isUrl = /^(?:[a-z][a-z0-9+.-]*:|[/.?#])/i.test(address);
     if (!isUrl) return sentence.fail("a URL, or a path on the same site", { at });
     const parsed = parseTargetUrl(address, "http://localhost/");
     if (typeof parsed !== "string") return address;
-    return sentence.fail(`an http or https URL, or a path (${parsed})`, { at, isSure: true });
+    return sentence.refuse(`an http or https URL, or a path (${parsed})`, at);
   },
 };
 
-const reply: Slot<Extract<Reply, { readonly status: number }>> = {
+/** A status, then a text or a file; one of them is enough. */
+const reply: Slot<Exclude<Reply, "blocked">> = {
   read(sentence) {
-    const status = sentence.take(/([2-5]\d\d)(?!\w)/y)?.[1];
-    const isFile = sentence.take(wordPattern("file")) !== undefined;
-    if (!isFile && !sentence.isString && status !== undefined)
-      return { status: Number(status), body: undefined, file: undefined };
+    const code = sentence.take(/([2-5]\d\d)(?!\w)/y)?.[1];
+    const status = Number(code ?? 200);
+    const isFile = sentence.takeWords("file");
+    if (!isFile && !sentence.isString && code !== undefined)
+      return { status, body: undefined, file: undefined };
     const expected = "a status from 200 to 599, a text in quotes, or file and its name";
     const content = sentence.string(isFile ? "a text in quotes" : expected);
     if (content === undefined) return undefined;
-    const code = Number(status ?? 200);
-    return isFile
-      ? { status: code, body: undefined, file: content }
-      : { status: code, body: content, file: undefined };
+    return { status, body: isFile ? undefined : content, file: isFile ? content : undefined };
   },
 };
 
-const KEYS: Readonly<Record<string, string>> = {
-  ...{ ctrl: "Control", cmd: "Meta", esc: "Escape", return: "Enter" },
-};
-const key: Slot<string> = {
-  read(sentence) {
-    const found = sentence.take(/(["'])([^"']+|["'])\1(?=\s|$)|\S+/y);
-    const name = (found?.[2] ?? found?.[0])
-      ?.replace(/\b(?:ctrl|cmd|esc|return)\b/gi, (word) => KEYS[word.toLowerCase()] ?? word)
+const KEYS = new Map([
+  ["ctrl", "Control"],
+  ["cmd", "Meta"],
+  ["esc", "Escape"],
+  ["return", "Enter"],
+]);
+const key = pattern(
+  "a key such as Enter or Control+A",
+  /(["'])([^"']+|["'])\1(?=\s|$)|\S+/y,
+  (match) =>
+    (match[2] ?? match[0])
+      .replace(/\b(?:ctrl|cmd|esc|return)\b/gi, (word) => KEYS.get(word.toLowerCase()) ?? word)
       // With Control, A is the key, not a capital letter.
-      .replace(/(?<=\+)[A-Z]$/, (letter) => letter.toLowerCase());
-    return name ?? sentence.fail("a key such as Enter or Control+A");
-  },
-};
+      .replace(/(?<=\+)[A-Z]$/, (letter) => letter.toLowerCase()),
+);
 
 const targetFor = (purpose: Purpose): Slot<Target> => ({
   read: (sentence) => readTarget(sentence, purpose),
@@ -285,9 +248,16 @@ export const SLOTS = {
   /** One that a step uses; `field`: a text alone is the label or placeholder of a field. */
   acted: targetFor("step"),
   field: targetFor("field"),
-  ...{ text, texts, value: fillValue, compare, wanted, property, number: count },
-  be: oneOf<boolean>({ "is not": true, "is|are|to_be|should_be": false }),
-  exists: oneOf<boolean>({ "exists|is_present": true, "does_not_exist|is_not_present": false }),
+  ...{ text, texts, name, value: fillValue, compare, wanted, number: count },
+  attribute: {
+    read(sentence) {
+      if (sentence.takeWords("attribute")) return name.read(sentence);
+      const short = READABLE.read(sentence);
+      return short !== undefined && sentence.isAtEnd ? sentence.fail("its value") : short;
+    },
+  } satisfies Slot<string>,
+  be: oneOf({ "is not": true, "is|are|to_be|should_be": false }),
+  exists: oneOf({ "exists|is_present": true, "does_not_exist|is_not_present": false }),
   state: oneOf({ ...namesOf(STATES), "displayed|shown": "visible" as const }),
   "field state": oneOf(namesOf(FIELD_STATES)),
   page: oneOf<"title" | "url">({ "title|page_title": "title", "url|page_url": "url" }),
@@ -299,9 +269,7 @@ export const SLOTS = {
   time: oneOf(same(TIMES)),
   ...{ range, request, url, reply, duration, key },
   decimal: pattern("a number such as 0.1", /\d+(?:\.\d+)?(?![\w.])/y, ([digits]) => Number(digits)),
-  position: pattern("the tab's number, from 1 in the order of opening", /[1-9](?!\w)/y, ([digit]) =>
-    Number(digit),
-  ),
+  position: pattern("the tab's number, from 1 in the order of opening", /[1-9](?!\w)/y, Number),
   times: pattern("a number of times up to 50", /([1-9]|[1-4]\d|50)\s+times(?!\w)/iy, ([, digits]) =>
     Number(digits),
   ),

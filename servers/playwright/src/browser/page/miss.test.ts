@@ -1,26 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
-import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { makeTester } from "../../../test/testers.ts";
 
-let lab: TestTester;
-let url: string;
-beforeAll(async () => {
-  lab = await makeTester({ stepMs: 3_000 });
-  url = (
-    await site({
-      "/": page(`<main><h1>Orders</h1>
-        <button aria-label="Close">×</button><button>Save draft</button><button>Save all</button>
-        <button>Send</button><a href="#x">Help</a><label>Email <input></label><p>Plain words</p>
-        <ul><li>A <input type="checkbox"></li><li>B</li></ul></main>
-        <form aria-label="Pay"><button>Pay now</button></form>
-        <iframe title="Card" srcdoc="<button>Confirm</button><input placeholder='Number'>"></iframe>
-        <iframe srcdoc="<button>Nameless</button>"></iframe>`),
-      "/none": page("<h1>None</h1>"),
-    })
-  ).url;
+const lab = makeTester({ stepMs: 3_000 });
+const { url } = await site({
+  "/": page(`<main><h1>Orders</h1>
+    <button aria-label="Close">×</button><button>Save draft</button><button>Save all</button>
+    <button>Send</button><a href="#x">Help</a><label>Email <input></label><p>Plain words</p>
+    <ul><li>A <input type="checkbox"></li><li>B</li></ul></main>
+    <form aria-label="Pay"><button>Pay now</button></form>
+    <iframe title="Card" srcdoc="<button>Confirm</button><input placeholder='Number'>"></iframe>
+    <iframe srcdoc="<button>Nameless</button>"></iframe>`),
+  "/none": page("<h1>None</h1>"),
 });
-afterAll(() => lab.close());
 
 describe("a miss says what is there instead", () => {
   it.concurrent.each([
@@ -29,7 +22,7 @@ describe("a miss says what is there instead", () => {
       "nothing matches button 'Sav draft'; the nearest: button 'Save draft'",
     ],
     ["click 'Clsoe'", "nothing matches 'Clsoe'; the nearest: button 'Close'"],
-    ["fill 'Emial' with 'a'", "nothing matches field 'Emial'; the nearest: textbox 'Email'"],
+    ["fill 'Emial' with 'a'", "nothing matches 'Emial'; the nearest: textbox 'Email'"],
     [
       "fill field 'Postal code' with 'a'",
       "nothing matches field 'Postal code'; the nearest: textbox 'Email', textbox 'Number' in frame 'Card'",
@@ -38,7 +31,7 @@ describe("a miss says what is there instead", () => {
       "click 'Confirm' in frame 'Crad'",
       "nothing matches 'Confirm' in frame 'Crad'; the nearest: button 'Confirm' in frame 'Card'",
     ],
-    ["click nth 9 li", "nothing matches nth 9 li: li matches 2 elements"],
+    ["click nth 9 li", "nothing matches nth 9 li: there are only 2"],
     [
       "click link 'Help' in form 'Play'",
       "nothing matches link 'Help' in form 'Play': there is no form 'Play'",

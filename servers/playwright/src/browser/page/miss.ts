@@ -1,7 +1,6 @@
 import { nearest, oneLine } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
 import type { Target } from "../language/ast.ts";
-import { describeTarget } from "../language/target.ts";
 import { snapshotLine } from "../library.ts";
 import { quoted, spaced } from "../text.ts";
 import { countOf, frameName, targetOn } from "./locate.ts";
@@ -15,7 +14,7 @@ const FIELD = /box|radio|slider|switch|spinbutton/;
 
 /** Explains that nothing matches a target: which half of `X in Y` is missing, and the nearest elements of the page. */
 export async function missing(page: Page, target: Target): Promise<string> {
-  const nothing = `nothing matches ${describeTarget(target)}`;
+  const nothing = `nothing matches ${target.text}`;
   const { inside, base, pick } = target;
   const matchCount = (one: Target) => countOf(targetOn(page, one));
   const isInFrame = inside?.base.kind === "frame";
@@ -24,21 +23,19 @@ export async function missing(page: Page, target: Target): Promise<string> {
   if (pick !== undefined) {
     const every = { ...target, pick: undefined };
     const count = await matchCount(every);
-    if (count > 0)
-      return `${nothing}: ${describeTarget(every)} matches ${count} element${count === 1 ? "" : "s"}`;
+    if (count > 0) return `${nothing}: there ${count === 1 ? "is" : "are"} only ${count}`;
   }
-  const words =
-    base.kind === "role" ? base.name : "text" in base && base.kind !== "testid" ? base.text : "";
-  if (words === undefined || words === "") return nothing;
+  const { words, role: wanted } = base;
+  if (words === undefined) return nothing;
   const elements = await elementsOf(page);
   const hasName = ({ name }: Named) =>
     spaced(name).toLowerCase().includes(spaced(words).toLowerCase());
   const isOfRole = ({ role }: Named) =>
-    base.kind === "role" ? role === base.role : base.kind !== "field" || FIELD.test(role);
+    wanted === undefined ? base.kind !== "field" || FIELD.test(role) : role === wanted;
   const names = [...new Set(elements.filter(isOfRole).map(({ name }) => name))];
   const near = nearest(words, names).flatMap((name) => elements.filter((one) => one.name === name));
   const matches = [...elements.filter(hasName), ...near];
-  const isKind = base.kind === "role" || base.kind === "field";
+  const isKind = wanted !== undefined || base.kind === "field";
   const targets = (matches.length === 0 && isKind ? elements.filter(isOfRole) : matches).map(
     ({ sentence }) => sentence,
   );

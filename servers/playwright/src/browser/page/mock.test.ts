@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { page, type Site } from "../../../test/lab.ts";
+import { describe, expect, it } from "vitest";
+import { page } from "../../../test/lab.ts";
 import { sharedSession, site } from "../../../test/session.ts";
-import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { makeTester } from "../../../test/testers.ts";
 
 /** A page that lists the responses to a script of requests. */
 const asks = (script: string, more = "") =>
@@ -17,28 +17,23 @@ const asks = (script: string, more = "") =>
     };
     ${script}</script>${more}`);
 
-let web: Site;
-let lab: TestTester;
-beforeAll(async () => {
-  lab = await makeTester();
-  web = await site({
-    "/har": asks(
-      `(async () => {
-        await ask("/api/users"); await ask("/api/users"); await ask("/api/users");
-        await ask("/api/add", { method: "POST", body: "lamp" });
-        await ask("/api/add", { method: "POST", body: "chair" });
-        await ask("/api/else");
-        show("done");
-      })()`,
-      '<img src="/dot.png" alt="Dot">',
-    ),
-    "/form": asks(""),
-    "/api/users": "from the site",
-    "/api/add": "from the site",
-    "/api/else": "from the site",
-  });
+const lab = makeTester();
+const web = await site({
+  "/har": asks(
+    `(async () => {
+      await ask("/api/users"); await ask("/api/users"); await ask("/api/users");
+      await ask("/api/add", { method: "POST", body: "lamp" });
+      await ask("/api/add", { method: "POST", body: "chair" });
+      await ask("/api/else");
+      show("done");
+    })()`,
+    '<img src="/dot.png" alt="Dot">',
+  ),
+  "/form": asks(""),
+  "/api/users": "from the site",
+  "/api/add": "from the site",
+  "/api/else": "from the site",
 });
-afterAll(() => lab?.close());
 
 const file = async (name: string, content: string) => {
   const path = join(lab.folder, name);

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isLong, rowsOf } from "../../../../../vitest.long.ts";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
-import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { makeTester } from "../../../test/testers.ts";
 
 /** Keeps the page's thread busy, like a large application that starts. */
 const block = (milliseconds: number) =>
@@ -31,11 +31,7 @@ const WORKER = `
 
 const script = (text: string) => page(`<h1>Good</h1><script>${text}</script>`);
 
-let lab: TestTester;
-beforeAll(async () => {
-  lab = await makeTester();
-});
-afterAll(() => lab.close());
+const lab = makeTester();
 
 describe("a page whose thread is busy after loading", () => {
   const assertions = ["no page errors", "no console errors"];

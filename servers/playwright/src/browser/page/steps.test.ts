@@ -1,25 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AROUND, formsSite, playing, STEPS } from "../../../test/forms.ts";
-import type { Site } from "../../../test/lab.ts";
-import { makeTester, type TestTester } from "../../../test/testers.ts";
+import { makeTester } from "../../../test/testers.ts";
 import { parseStep } from "../language/parse.ts";
 import { STEPS as FORMS } from "../language/steps.ts";
 
-let site: Site;
-let lab: TestTester;
-let file: string;
-beforeAll(async () => {
-  site = await formsSite();
-  lab = await makeTester({ stepMs: 50_000 });
-  file = join(lab.folder, "notes.txt");
-  await writeFile(file, '{"log":{"entries":[]}}\n');
-});
-afterAll(async () => {
-  await lab?.close();
-  await site?.close();
-});
+const site = await formsSite();
+const lab = makeTester({ stepMs: 50_000 });
+const file = join(lab.folder, "notes.txt");
+await writeFile(file, '{"log":{"entries":[]}}\n');
 
 describe("every form of a step", () => {
   it.each([

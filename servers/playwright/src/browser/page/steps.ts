@@ -6,7 +6,6 @@ import { type CheckScope, holds, until } from "../check/check.ts";
 import type { Act, Target } from "../language/ast.ts";
 import { isAnswer, isChain, isMatch } from "../language/locator.ts";
 import { actsOf, type Step } from "../language/sentences.ts";
-import { describeTarget } from "../language/target.ts";
 import {
   ambiguity,
   isMissing,
@@ -215,7 +214,7 @@ async function explained(
     if (error instanceof StepFailed) throw error;
     const message = secrets.all.redact(plain(error));
     refuseSelector(message);
-    const name = describeTarget(target);
+    const name = target.text;
     const reason = () => (isMissing(message) ? missing(page, target) : reasonOf(error, name));
     throw new StepFailed(ambiguity(message, name) ?? (await reason()));
   }
