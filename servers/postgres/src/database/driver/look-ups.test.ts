@@ -64,6 +64,8 @@ it.each(["--confirm", "--allow-write"])("runs no operator of the search path, %s
     CREATE VIEW v AS SELECT n FROM t; GRANT SELECT ON v TO PUBLIC; ALTER ROLE ${database.role} SET search_path = public, pg_catalog`);
   for (let count = 0; count < 3; count++)
     expect(await server.data("query", { sql: "SELECT n FROM v" })).toMatchObject({ rows: [[1]] });
+  const { text } = await server.call("pg_describe_tables", { table: "v", detail: "full" });
+  expect(text).toContain("FROM public.t");
   if (flag === "--allow-write") {
     const statements = ["INSERT INTO witness SELECT n FROM v"];
     expect(await server.data("pg_execute", { statements })).toMatchObject({ committed: true });

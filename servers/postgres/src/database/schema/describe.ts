@@ -52,7 +52,7 @@ export async function factsOf(
  */
 export async function describe(
   sessions: Sessions,
-  { id }: Relation,
+  { id, type: kind }: Relation,
   work: Work,
 ): Promise<Description> {
   interface Described extends Readonly<Record<string, unknown>> {
@@ -60,7 +60,13 @@ export async function describe(
     readonly type: string;
     readonly columns: readonly Raw<Description["columns"][number]>[];
   }
-  const [row] = await sessions.rows<{ description: Described }>(work, DESCRIBE, [id]);
+  const query = { text: DESCRIBE, values: [id] };
+  const [row] = await sessions.work({ isRepeatable: true, ...work }, (session) =>
+    // `pg_get_viewdef` runs operators of the search path, so a view is shown with the schema of each name.
+    kind.endsWith("view")
+      ? session.lookInside<{ description: Described }>(query)
+      : session.rows<{ description: Described }>(query.text, query.values),
+  );
   if (row === undefined) throw new ToolError("conflict", "The table was dropped at the same time.");
   const { table, type, columns, ...facts } = row.description;
   return {
