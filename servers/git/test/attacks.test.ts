@@ -22,24 +22,15 @@ const TRAPS: ReadonlySet<string> = new Set([
   "credential.helper",
 ]);
 
-const TOOLS = [
-  "git_diff",
-  "git_add",
-  "git_commit",
-  "git_checkout",
-  "git_merge",
-  "git_stash",
-  "git_fetch",
-];
+const TOOLS = ["diff", "add", "commit", "checkout", "merge", "stash", "fetch", "status"];
 
 // All traps and all tools are in attacks.long.test.ts.
-testAttacks({
-  vectors: VECTORS.filter(({ name }) => TRAPS.has(name)),
-  calls: [
-    ...TOOLS.map(callOf),
-    { tool: "git_status", args: {} },
+testAttacks(
+  VECTORS.filter(({ name }) => TRAPS.has(name)),
+  [
+    ...TOOLS.map((name) => callOf(`git_${name}`)),
     { tool: "git_show", args: { revision: "partial:gone.txt" } },
     { tool: "git_fetch", args: { remote: "login" } },
     { tool: "git_fetch", args: { remote: "ssh" } },
   ],
-});
+);
