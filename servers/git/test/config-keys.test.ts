@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { overridesFor, parseConfig } from "../src/git/run/config.ts";
 import { OVERRIDDEN, PLAIN, REFUSED, SAFE } from "./config-keys.ts";
-import { callTool, codeOf, git, sampleRepository } from "./fixture.ts";
+import { cloned, git, place, sampleRepository, useTestDirectory } from "./fixture.ts";
 import { canary, configText, set, submodule } from "./traps.ts";
-import { cloned, over, place, useTestDirectory } from "./upstream.ts";
 import { VECTORS } from "./vectors.ts";
 
 useTestDirectory();
@@ -52,15 +51,13 @@ describe("the configuration keys that git documents", () => {
   });
 
   it("are refused by the tools that talk to remotes", async () => {
-    const { root, server } = await cloned();
+    const { root, server, code } = await cloned();
     const before = server.requests.length;
     const config = join(root, ".git", "config");
     const plain = readFileSync(config, "utf8");
     for (const key of keysIn(REFUSED).map(exampleOf)) {
       writeFileSync(config, plain + configText([[key, "x"]]));
-      expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe(
-        "unsafe_config",
-      );
+      expect(await code("git_fetch"), key).toBe("unsafe_config");
     }
     expect(server.requests.length).toBe(before);
   });

@@ -13,16 +13,17 @@ import {
   insideAndOutside,
   isRunning,
   matchesIn,
+  place,
+  useTestDirectory,
   write,
 } from "./fixture.ts";
 import { executable, promisor, set } from "./traps.ts";
-import { place, useTestDirectory } from "./upstream.ts";
 
 useTestDirectory();
 
 describe("the server's own environment", () => {
   it("does not affect git: GIT_*, LD_PRELOAD, pagers and editors are removed", async () => {
-    const { root, outside } = insideAndOutside(place);
+    const { root, outside } = insideAndOutside();
     const trap = place.path("trap.sh");
     const log = place.path("trap.log");
     executable(trap, `echo ran >> "${log}"`);
@@ -62,7 +63,7 @@ describe("the server's own environment", () => {
   });
 
   it("finds git only by absolute path, and reports if there is none", async () => {
-    const { root } = insideAndOutside(place);
+    const { root } = insideAndOutside();
     executable(join(root, "git"), "echo ran > ran");
     const relative = gitOver([place.path("in")], {
       env: { ...process.env, PATH: `.:${process.env.PATH}` },
@@ -106,7 +107,7 @@ describe("unbounded work", () => {
   });
 
   it("ends with the call, together with everything that git started", async () => {
-    const { root } = insideAndOutside(place);
+    const { root } = insideAndOutside();
     const mark = place.path("pid");
     const hook = join(root, ".git", "hooks", "pre-commit");
     mkdirSync(join(root, ".git", "hooks"), { recursive: true });
@@ -131,7 +132,7 @@ describe("unbounded work", () => {
 });
 
 it("a missing object is reported and not fetched: no promisor, no transport", async () => {
-  const { root, over } = insideAndOutside(place);
+  const { root, over } = insideAndOutside();
   const log = place.path("ran");
   executable(place.path("trap.sh"), `touch "${log}"`);
   const blob = git(root, "rev-parse", "v0.9:docs/café.md").trim();

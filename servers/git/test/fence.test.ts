@@ -23,12 +23,13 @@ import {
   gitOver,
   insideAndOutside,
   matchesIn,
+  place,
   sampleRepository,
+  useTestDirectory,
   write,
 } from "./fixture.ts";
 import { callOf } from "./matrix.ts";
 import { canary, configText, set, submodule } from "./traps.ts";
-import { place, useTestDirectory } from "./upstream.ts";
 
 // What a repository from somebody else cannot make the server do.
 useTestDirectory();
@@ -40,7 +41,7 @@ let over: ReturnType<typeof gitOver>;
 let outside: string;
 let counter = 0;
 beforeEach(() => {
-  ({ over, outside } = insideAndOutside(place));
+  ({ over, outside } = insideAndOutside());
 });
 
 const call = (tool: string, root: string, args: object = {}) =>
@@ -249,7 +250,7 @@ describe("a git directory", () => {
   it("leads no call to another repository or file, whatever leads there", async () => {
     for (const [name, plant] of Object.entries(WAYS)) {
       rmSync(place.folder, { recursive: true });
-      ({ over, outside } = insideAndOutside(place));
+      ({ over, outside } = insideAndOutside());
       const root = repository();
       const [trap, tool, args = {}] = plant(root, outside);
       const head = git(outside, "rev-parse", "HEAD").trim();

@@ -1,8 +1,15 @@
 import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { expect, it } from "vitest";
-import { callTool, emptyRepository, git, gitOver, matchesIn } from "./fixture.ts";
-import { place, useTestDirectory } from "./upstream.ts";
+import {
+  callTool,
+  emptyRepository,
+  git,
+  gitOver,
+  matchesIn,
+  place,
+  useTestDirectory,
+} from "./fixture.ts";
 
 useTestDirectory();
 

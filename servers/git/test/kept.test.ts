@@ -17,11 +17,12 @@ import {
   gitOver,
   insideAndOutside,
   makeDirty,
+  place,
   sampleRepository,
+  useTestDirectory,
   write,
 } from "./fixture.ts";
 import { canary, configText, executable } from "./traps.ts";
-import { place, useTestDirectory } from "./upstream.ts";
 
 // What outlives a call is the configuration; a later call sees every change.
 useTestDirectory();
@@ -54,7 +55,6 @@ describe("a configuration that changes between two calls", () => {
     git(root, "config", "--global", "include.path", "included");
     git(root, "config", "--global", "includeIf.onbranch:other.path", "~/elsewhere");
     const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
-    write(place.path("bin"), "git", "");
     const processes = place.path("processes");
     executable(place.path("bin", "git"), `echo "$*" >> "${processes}"\nexec "${real}" "$@"`);
     const env = { ...process.env, PATH: `${place.path("bin")}:${process.env.PATH}` };
@@ -80,7 +80,7 @@ describe("a configuration that changes between two calls", () => {
   });
 
   it("is refused if it now leads outside", async () => {
-    const { root, over } = insideAndOutside(place);
+    const { root, over } = insideAndOutside();
     const shown = () => callTool(over, "git_show", { repo_path: root, revision: "HEAD:README.md" });
     await settle();
     await shown();
@@ -90,7 +90,7 @@ describe("a configuration that changes between two calls", () => {
 });
 
 it("objects and git directories that lead outside later are refused, and forgotten when they no longer do", async () => {
-  const { root, outside, over } = insideAndOutside(place);
+  const { root, outside, over } = insideAndOutside();
   const revision = git(outside, "rev-parse", "HEAD:secret.txt").trim();
   const code = () => codeOf(callTool(over, "git_show", { repo_path: root, revision }));
   const alternates = join(root, ".git/objects/info/alternates");

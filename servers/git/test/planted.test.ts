@@ -10,9 +10,18 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { callTool, codeOf, commitFiles, emptyRepository, git, gitOver, write } from "./fixture.ts";
+import {
+  callTool,
+  codeOf,
+  commitFiles,
+  emptyRepository,
+  git,
+  gitOver,
+  place,
+  useTestDirectory,
+  write,
+} from "./fixture.ts";
 import { canary, executable, set } from "./traps.ts";
-import { place, useTestDirectory } from "./upstream.ts";
 
 // Files in an untrusted git directory that git trusts: the index, and the state of an operation in progress.
 useTestDirectory();

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { commitFiles, emptyRepository, git, write } from "./fixture.ts";
 
 const HOOKS = `
@@ -12,7 +12,6 @@ const HOOKS = `
 
 /** Writes the program that logs its execution; it copies its input or file, like filters and converters. */
 export function canary(folder: string): { program: string; log: string } {
-  mkdirSync(folder, { recursive: true });
   const log = join(folder, "canary.log");
   const script = `echo "$0 $*" >> "${log}"\nif [ -f "$1" ]; then cat "$1"; fi\nexit 0`;
   return { program: executable(join(folder, "canary.sh"), script), log };
@@ -20,7 +19,9 @@ export function canary(folder: string): { program: string; log: string } {
 
 /** Writes an executable shell script and returns its path. */
 export function executable(path: string, script: string): string {
-  writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
   return path;
 }
 
@@ -50,7 +51,6 @@ export function configText(pairs: readonly (readonly [key: string, value: string
 
 /** Writes a hook of every kind that runs the program. */
 export function hooksInto(folder: string, program: string): void {
-  mkdirSync(folder, { recursive: true });
   for (const hook of HOOKS.trim().split(/\s+/))
     executable(join(folder, hook), `exec "${program}" "$@"`);
 }
