@@ -94,6 +94,10 @@ export function testAttacks(
         ([call, { answer }]) => answer.startsWith("error") && !/partial|locked/.test(call),
       );
       expect(failed.map(([call, { answer }]) => `${call} ${answer.split("\n", 1)[0]}`)).toEqual([]);
+      // It is not fetched: no promisor, no transport.
+      expect(twin.get('git_show {"revision":"partial:gone.txt"}')?.answer).toBe(
+        "error missing_object",
+      );
       for (const [call, { answer }] of twin)
         if (/^git_(fetch|push)/.test(call) && !/locked|partial/.test(call))
           expect(answer, call).toMatch(

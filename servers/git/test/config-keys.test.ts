@@ -50,6 +50,15 @@ describe("the configuration keys that git documents", () => {
     }
   });
 
+  it("are refused if they are thousands", () => {
+    const lines = (count: number) =>
+      Array.from({ length: count }, (_, index) => `local\0file:/c\0filter.x${index}.clean\nx\0`);
+    const overridden = (count: number) =>
+      overridesFor(parseConfig(Buffer.from(lines(count).join(""))));
+    expect(overridden(1_000).length).toBeGreaterThan(1_000);
+    expect(() => overridden(3_000)).toThrow(/sets 3\d\d\d keys that run programs/);
+  });
+
   it("are refused by the tools that talk to remotes", async () => {
     const { root, server, code } = await cloned();
     const before = server.requests.length;
