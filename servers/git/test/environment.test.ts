@@ -27,30 +27,21 @@ describe("the server's own environment", () => {
     const trap = place.path("trap.sh");
     const log = place.path("trap.log");
     executable(trap, `echo ran >> "${log}"`);
+    const named = (names: string, value: string) =>
+      Object.fromEntries(names.split(" ").map((name) => [name, value]));
     const env = {
       ...process.env,
       GIT_DIR: join(outside, ".git"),
       GIT_WORK_TREE: outside,
       GIT_INDEX_FILE: join(outside, ".git", "index"),
       GIT_OBJECT_DIRECTORY: join(outside, ".git", "objects"),
-      GIT_CONFIG_GLOBAL: place.path("evil-config"),
       GIT_CONFIG_COUNT: "1",
       GIT_CONFIG_KEY_0: "core.fsmonitor",
-      GIT_CONFIG_VALUE_0: trap,
       GIT_CONFIG_PARAMETERS: `'core.fsmonitor'='${trap}'`,
-      GIT_EXTERNAL_DIFF: trap,
-      GIT_SSH_COMMAND: trap,
-      GIT_SSH: trap,
-      GIT_ASKPASS: trap,
-      GIT_PROXY_COMMAND: trap,
-      GIT_EDITOR: trap,
-      GIT_PAGER: trap,
-      GIT_EXEC_PATH: place.path("nowhere"),
       GIT_TRACE: "1",
-      LD_PRELOAD: place.path("none.so"),
-      DYLD_INSERT_LIBRARIES: place.path("none.so"),
-      PAGER: trap,
-      EDITOR: trap,
+      ...named("GIT_CONFIG_VALUE_0 GIT_EXTERNAL_DIFF GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS", trap),
+      ...named("GIT_PROXY_COMMAND GIT_EDITOR GIT_PAGER PAGER EDITOR", trap),
+      ...named("GIT_CONFIG_GLOBAL GIT_EXEC_PATH LD_PRELOAD DYLD_INSERT_LIBRARIES", "/nowhere"),
     };
     const over = gitOver([place.path("in")], { env });
     const { text } = await callTool(over, "git_diff", { repo_path: root, target: "v0.9..v1.0" });

@@ -278,11 +278,13 @@ describe("a git directory", () => {
       execFileSync("mkfifo", [join(root, ".git", name)]);
       expect(await codeOf(call("git_status", root)), name).toMatch(REFUSED);
     }
-    const device = repository();
+    const [linked, device] = [repository(), repository()];
+    write(linked, "config", "[core]\n\tbare = false\n");
+    link(linked, "config", "../config");
     link(device, "commondir", "/dev/zero");
     const endless = repository();
     write(endless, ".git/commondir", `${"/".repeat(2_000_000)}\n`);
-    for (const root of [device, endless])
+    for (const root of [linked, device, endless])
       expect(await codeOf(call("git_log", root))).toMatch(REFUSED);
     expect((await call("git_log", repository())).text).toContain("First");
   });

@@ -1,19 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
@@ -38,12 +24,12 @@ const DATE = "2024-01-15T12:00:00+00:00";
 
 /** Creates a temporary folder, which is the home for git in this process. */
 export function scratch(): Scratch {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-git-test-")));
+  const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "refmcp-git-test-")));
   const home = join(base, "home");
   const folder = join(base, "work");
-  mkdirSync(home);
-  mkdirSync(folder);
-  writeFileSync(
+  fs.mkdirSync(home);
+  fs.mkdirSync(folder);
+  fs.writeFileSync(
     join(home, ".gitconfig"),
     "[user]\n\tname = Test\n\temail = test@example.org\n[init]\n\tdefaultBranch = main\n",
   );
@@ -53,7 +39,7 @@ export function scratch(): Scratch {
     folder,
     home,
     path: (...parts) => join(folder, ...parts),
-    dispose: () => rmSync(base, { recursive: true, force: true }),
+    dispose: () => fs.rmSync(base, { recursive: true, force: true }),
   };
 }
 
@@ -88,22 +74,22 @@ export function gitWith(
 /** Writes a file and the directories above it. */
 export function write(root: string, path: string, content: string | Uint8Array): void {
   const file = join(root, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, content);
+  fs.mkdirSync(dirname(file), { recursive: true });
+  fs.writeFileSync(file, content);
 }
 
 /** Copies a directory with its times and symlinks. Node.js 20's `cpSync` needs five times the CPU time. */
 export function copyDirectory(from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
+  fs.mkdirSync(to, { recursive: true });
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
     const source = join(from, entry.name);
     const target = join(to, entry.name);
     if (entry.isDirectory()) copyDirectory(source, target);
-    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else if (entry.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(source), target);
     else {
-      copyFileSync(source, target);
-      const { atime, mtime } = statSync(source);
-      utimesSync(target, atime, mtime);
+      fs.copyFileSync(source, target);
+      const { atime, mtime } = fs.statSync(source);
+      fs.utimesSync(target, atime, mtime);
     }
   }
 }
@@ -125,7 +111,7 @@ export function commitFiles(
 
 /** An empty repository. */
 export function emptyRepository(root: string, ...args: string[]): string {
-  mkdirSync(root, { recursive: true });
+  fs.mkdirSync(root, { recursive: true });
   git(root, "init", "--quiet", "--template=", "--initial-branch=main", ...args);
   return root;
 }
@@ -318,7 +304,7 @@ export function at(root: string, options: Partial<GitOptions> = {}) {
     commit: (message: string, files: Readonly<Record<string, string | Uint8Array>> = {}) =>
       commitFiles(root, message, files),
     write: (path: string, content: string | Uint8Array) => write(root, path, content),
-    read: (path: string) => readFileSync(join(root, path), "utf8"),
+    read: (path: string) => fs.readFileSync(join(root, path), "utf8"),
   };
 }
 
@@ -370,7 +356,8 @@ export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return (
-      !existsSync("/proc/self") || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+      !fs.existsSync("/proc/self") ||
+      !/^State:\s+Z/m.test(fs.readFileSync(`/proc/${pid}/status`, "utf8"))
     );
   } catch {
     return false;

@@ -1,12 +1,5 @@
 import { createHash } from "node:crypto";
-import {
-  appendFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { tools } from "../src/tools/index.ts";
@@ -132,7 +125,7 @@ export async function matrix(): Promise<Matrix> {
     join(place.home, "ssh.sh"),
     '[ "$1" = -G ] && exit 1\nfor last; do :; done\neval "$last"',
   );
-  appendFileSync(
+  fs.appendFileSync(
     join(place.home, ".gitconfig"),
     `[credential "${login.url}"]\n\thelper = ${helper}\n[core]\n\tsshCommand = ${ssh}\n`,
   );
@@ -148,11 +141,11 @@ export async function matrix(): Promise<Matrix> {
     replace(folder, template(place, dirty), withUpstream ? SUFFIXES : [""]);
     const root = join(folder, "repo");
     const config = join(root, ".git", "config");
-    const text = readFileSync(config, "utf8").replace(/^\[remote "origin"\]\n\turl = .*\n/m, "");
+    const text = fs.readFileSync(config, "utf8").replace(/^\[remote "origin"\]\n\turl = .*\n/m, "");
     const remotes = Object.entries(bases).map(
       ([name, url]) => `[remote "${name}"]\n\turl = ${url}${pathOf(folder)}\n`,
     );
-    writeFileSync(config, text + remotes.join(""));
+    fs.writeFileSync(config, text + remotes.join(""));
     return root;
   };
 
@@ -194,7 +187,7 @@ export async function matrix(): Promise<Matrix> {
 /** Makes the folders (`folder` and a suffix) copies of those of the source. */
 function replace(folder: string, source: string, suffixes: readonly string[]): void {
   for (const suffix of suffixes) {
-    rmSync(folder + suffix, { recursive: true, force: true });
+    fs.rmSync(folder + suffix, { recursive: true, force: true });
     copyDirectory(source + suffix, folder + suffix);
   }
 }
@@ -211,16 +204,16 @@ function signLast(root: string): void {
   const [head = "", ...message] = git(root, "cat-file", "commit", "HEAD").split("\n\n");
   const signature = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n x\n -----END PGP SIGNATURE-----";
   const file = join(root, ".git", "signed");
-  writeFileSync(file, `${head}\n${signature}\n\n${message.join("\n\n")}`);
+  fs.writeFileSync(file, `${head}\n${signature}\n\n${message.join("\n\n")}`);
   const oid = git(root, "hash-object", "-w", "-t", "commit", file).trim();
   git(root, "update-ref", "refs/heads/main", oid);
   git(root, "tag", "-f", "v1.0", oid);
-  rmSync(file);
+  fs.rmSync(file);
 }
 
 function template(place: Scratch, dirty: boolean): string {
   const folder = place.path("templates", dirty ? "dirty" : "clean");
-  if (existsSync(folder)) return folder;
+  if (fs.existsSync(folder)) return folder;
   const root = sampleRepository(join(folder, "repo"));
   missingBlob(root);
   submodule(root);
@@ -260,11 +253,12 @@ async function answerOf(folder: string, { tool, args }: ToolCall, url: string): 
 /** The current state: trees, index, branches, files, and the upstream's refs. Reading it runs nothing. */
 function stateOf(folder: string, withUpstream: boolean): string[] {
   const root = join(folder, "repo");
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const files = fs
+    .readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !/\/\.git(\/|$)/.test(join(entry.parentPath, entry.name)))
     .map((entry) => {
       const path = join(entry.parentPath, entry.name);
-      const sum = createHash("sha1").update(readFileSync(path)).digest("hex");
+      const sum = createHash("sha1").update(fs.readFileSync(path)).digest("hex");
       return `${path.slice(folder.length)} ${sum}`;
     });
   const remoteRefs = ["for-each-ref", "--format=%(refname) %(objectname)", "refs/remotes"];
