@@ -15,7 +15,7 @@ import {
   scratch,
 } from "./fixture.ts";
 import { callOf, REMOTE } from "./matrix.ts";
-import { canary, executable } from "./traps.ts";
+import { canary, configText, executable } from "./traps.ts";
 
 /** How many git directories are generated, and how many changes each has. */
 const REPOSITORIES = 40;
@@ -78,28 +78,19 @@ const CHANGES: Readonly<Record<string, Change>> = {
     const text = pick(TEXTS, random)(target);
     fs.writeFileSync(join(root, ".git"), Buffer.concat([Buffer.from("gitdir: "), text]));
   },
-  include: (root, outside, random) =>
-    fs.appendFileSync(
-      join(root, ".git", "config"),
-      `[${pick(["include", 'includeIf "onbranch:**"', 'includeIf "gitdir:**"'], random)}]\n\tpath = ${pick([join(outside, "secret.txt"), `${outside}/.git/config`, "../../../out/repo/.git/config"], random)}\n`,
-    ),
-  settings: (root, outside, random) =>
-    fs.appendFileSync(
-      join(root, ".git", "config"),
-      pick(
-        [
-          `[core]\n\tworktree = ${outside}\n`,
-          `[core]\n\texcludesFile = ${outside}/secret.txt\n`,
-          `[core]\n\tattributesFile = ${outside}/secret.txt\n`,
-          `[mailmap]\n\tfile = ${outside}/secret.txt\n`,
-          `[blame]\n\tignoreRevsFile = ${outside}/secret.txt\n`,
-          `[commit]\n\ttemplate = ${outside}/secret.txt\n`,
-          `[diff]\n\torderFile = ${outside}/secret.txt\n`,
-          `[core]\n\thooksPath = ${outside}\n`,
-        ],
-        random,
-      ),
-    ),
+  include: (root, outside, random) => {
+    const name = pick(["include", 'includeIf "onbranch:**"', 'includeIf "gitdir:**"'], random);
+    const files = ["secret.txt", ".git/config"].map((file) => join(outside, file));
+    const path = pick([...files, "../../../out/repo/.git/config"], random);
+    fs.appendFileSync(join(root, ".git", "config"), `[${name}]\n\tpath = ${path}\n`);
+  },
+  settings: (root, outside, random) => {
+    const keys = ["core.worktree", "core.excludesFile", "core.attributesFile", "core.hooksPath"];
+    const others = ["mailmap.file", "blame.ignoreRevsFile", "commit.template", "diff.orderFile"];
+    const key = pick([...keys, ...others], random);
+    const value = /worktree|hooks/.test(key) ? outside : `${outside}/secret.txt`;
+    fs.appendFileSync(join(root, ".git", "config"), configText([[key, value]]));
+  },
   worktree: (root, outside) => {
     put(root, "worktrees/w/HEAD", (file) => fs.writeFileSync(file, "ref: refs/heads/main\n"));
     put(root, "worktrees/w/gitdir", (file) => fs.writeFileSync(file, `${root}-w/.git\n`));
