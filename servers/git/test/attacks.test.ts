@@ -29,7 +29,7 @@ testAttacks(
   VECTORS.filter(({ name }) => TRAPS.has(name)),
   [
     ...TOOLS.map((name) => callOf(`git_${name}`)),
-    { tool: "git_show", args: { revision: "partial:gone.txt" } },
+    { tool: "git_show", args: { revision: "partial" } },
     { tool: "git_fetch", args: { remote: "login" } },
     { tool: "git_fetch", args: { remote: "ssh" } },
   ],
