@@ -14,7 +14,7 @@ if (args.length < given.length) {
   process.stdout.write(`@modelcontextprotocol/conformance ${env.REFMCP_CONFORMANCE}\n`);
 }
 const path = ["--config", "release-path/vitest.config.ts", "conformance.release"];
-const long = ["conformance/earlier.long.test.ts", "conformance/servers.long.test.ts"];
+const long = ["--mode", "long", "conformance/servers"];
 for (const command of [
   [...path, ...args],
   [...long, ...args],

@@ -5,12 +5,11 @@
 // It calls the tool twice and counts the second call, in the server's process, its workers and child processes. --list
 // also prints the files. What follows -- are the server's arguments; default: the current directory. The sources run
 // directly, for which Node.js 24 is needed; an older one starts 24 with npx.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import inspector from "node:inspector";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
@@ -74,41 +73,27 @@ async function measure(args) {
   const serverArgs = end < args.length ? args.slice(end + 1) : ["."];
   const dir = mkdtempSync(join(tmpdir(), "refmcp-flow-"));
   const env = { ...process.env, FLOW_DIR: dir, NODE_OPTIONS: `--no-warnings --import ${SELF}` };
-  const child = spawn(process.execPath, [entry, ...serverArgs], {
-    stdio: ["pipe", "pipe", "inherit"],
-    env,
-  });
-  /** @type {Map<number, (answer: { result: { isError?: boolean }, error?: object }) => void>} */
-  const waiting = new Map();
-  createInterface(child.stdout).on("line", (line) => {
-    const { id, ...answer } = JSON.parse(line);
-    waiting.get(id)?.(answer);
-  });
-  /** @param {object} message */
-  const send = (message) =>
-    child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
-  /** @type {(method: string, params: object) => Promise<{ result: { isError?: boolean }, error?: object }>} */
-  const request = (method, params) =>
-    new Promise((answered) => {
-      const id = waiting.size + 1;
-      waiting.set(id, answered);
-      send({ id, method, params });
-    });
+  // Not above: the server's threads import this module, too.
+  const { RawClient } = await import("./lib/bench-kit.mjs");
+  const client = new RawClient([process.execPath, entry, ...serverArgs], { env });
   /** @param {string} name */
   const step = (name) => {
     writeFileSync(join(dir, "step"), name);
     return sleep(COUNTING_MS);
   };
-  const call = () => request("tools/call", { name: tool, arguments: JSON.parse(given) });
+  /** @returns {Promise<boolean>} whether the answer is an error */
+  const call = () =>
+    client.request("tools/call", { name: tool, arguments: JSON.parse(given) }).then(
+      ({ isError }) => isError === true,
+      () => true,
+    );
 
-  const clientInfo = { name: "flow", version: "1" };
-  await request("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
-  send({ method: "notifications/initialized" });
+  await client.initialize();
   await call();
   await step("before");
-  const { result, error } = await call();
+  const failed = (await call()) ? " (an error)" : "";
   await step("after");
-  child.kill();
+  await client.close();
 
   /** @type {Map<string, number[]>} */
   const files = new Map();
@@ -118,7 +103,6 @@ async function measure(args) {
   rmSync(dir, { recursive: true });
   const counts = [...files.values()].flat();
   const calls = counts.reduce((sum, one) => sum + one, 0);
-  const failed = error !== undefined || result.isError === true ? " (an error)" : "";
   const lines = [
     `${tool}${failed}: ${files.size} files, ${counts.length} functions, ${calls} function calls`,
   ];

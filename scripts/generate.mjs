@@ -1,16 +1,13 @@
 // `pnpm generate`: writes everything that follows from the servers' definitions and option tables: the folders'
-// indexes, the tables in the READMEs, docs/hosts.md and docs/size.md, server.json for the MCP Registry, manifest.json
-// and icon.png for MCP bundles. With `--check` it writes nothing, and fails if something is not current.
+// indexes, the tables in the READMEs, docs/hosts.md and docs/size.md, and server.json for the MCP Registry. With `--check` it writes nothing, and fails if something is not current.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bundleManifest } from "./generate/bundle-manifest.mjs";
-import { icon } from "./generate/icon.mjs";
 import { indexFolders } from "./generate/index-files.mjs";
 import { Pages } from "./generate/pages.mjs";
 import { pageParts } from "./generate/parts.mjs";
 import { registryEntry } from "./generate/registry-entry.mjs";
 import { isCurrent, measure, sizePage } from "./generate/size-page.mjs";
-import { command } from "./lib/bench-kit.mjs";
+import { describedServer } from "./generate/surface.mjs";
 import { isPublished } from "./lib/published.mjs";
 import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
 
@@ -21,19 +18,12 @@ for (const name of names)
   await indexFolders(join(ROOT, "servers", name), (file, text) => pages.put(file, text));
 await build();
 
-/** @type {import("./generate/surface.mjs").Server[]} */
 const servers = [];
 for (const name of names) {
-  const folder = join(ROOT, "servers", name);
-  const described = await command(process.execPath, [join(folder, "dist", "bin.js"), "--describe"]);
-  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-  servers.push({ ...JSON.parse(described), folder, manifest });
-}
-
-for (const server of servers) {
-  await pages.putJson(join(server.folder, "server.json"), registryEntry(server));
-  await pages.putJson(join(server.folder, "manifest.json"), bundleManifest(server));
-  await pages.put(join(server.folder, "icon.png"), icon(server.icon));
+  const server = await describedServer(name);
+  servers.push(server);
+  const entry = JSON.stringify(registryEntry(server), undefined, 2);
+  await pages.put(join(server.folder, "server.json"), `${entry}\n`);
 }
 const state = { published: await isPublished() };
 const parts = await pageParts(servers, state);

@@ -10,7 +10,7 @@ import { build as bundle } from "esbuild";
 import { build, install, ROOT } from "./lib/setup.mjs";
 
 /** @typedef {{ name: string, arguments: Record<string, unknown> }} Call */
-/** @typedef {{ server: string, title: string, args: string[], before?: Call[], call: Call }} Shown */
+/** @typedef {{ server: string, title: string, args: string[], before: Call[] | undefined, call: Call }} Shown */
 
 await install();
 await build();
@@ -40,62 +40,29 @@ await new Promise((resolve) => shop.listen(0, "127.0.0.1", () => resolve(undefin
 const address = /** @type {import("node:net").AddressInfo} */ (shop.address());
 const origin = `http://127.0.0.1:${address.port}`;
 
-/** @type {Shown[]} */
+const ORDERED = [`CREATE TABLE IF NOT EXISTS orders AS ${ORDERS}`];
+const SHOP_HAS_ORDERS = [{ name: "execute", arguments: { statements: ORDERED } }];
+
+/** @type {(server: string, title: string, args: string[], name: string, given: Record<string, unknown>, before?: Call[]) => Shown} */
+const view = (server, title, args, name, given, before) => {
+  return { server, title, args, before, call: { name, arguments: given } };
+};
+const sqlite = (/** @type {string} */ title, /** @type {string} */ query, max_rows = 200) =>
+  view("sqlite", title, SHOP, "read_query", { query, max_rows }, SHOP_HAS_ORDERS);
+const YEAR = `SELECT date(placed_at) AS day, round(sum(total), 2) AS revenue FROM orders GROUP BY 1`;
+const CHECKS = { url: `${origin}/page`, assertions: ["pre is visible", "h1 is 'Elsewhere'"] };
+const DROP = { statements: ["DROP TABLE orders"] };
+const DIFF = { target: "HEAD~20..HEAD" };
+const PERSON = { names: ["Person 4"], depth: 1 };
+const REPORT = ["--allow-host", "127.0.0.1", folder];
 const VIEWS = [
-  {
-    server: "sqlite",
-    title: "5,000 rows with dates",
-    args: SHOP,
-    call: { name: "read_query", arguments: { query: ORDERS } },
-  },
-  {
-    server: "sqlite",
-    title: "A year, which the button Chart draws",
-    args: SHOP,
-    call: {
-      name: "read_query",
-      arguments: {
-        query: `SELECT date(placed_at) AS day, round(sum(total), 2) AS revenue FROM (${ORDERS}) GROUP BY 1`,
-        max_rows: 400,
-      },
-    },
-  },
-  {
-    server: "sqlite",
-    title: "A question before rows are lost",
-    args: SHOP,
-    before: [{ name: "execute", arguments: { statements: [`CREATE TABLE orders AS ${ORDERS}`] } }],
-    call: { name: "execute", arguments: { statements: ["DROP TABLE orders"] } },
-  },
-  {
-    server: "git",
-    title: "The last 20 commits of this repository as one diff",
-    args: [ROOT],
-    call: { name: "git_diff", arguments: { target: "HEAD~20..HEAD" } },
-  },
-  {
-    server: "memory",
-    title: "A graph of 120 entities",
-    args: MEMORY,
-    before: PEOPLE_KNOW,
-    call: { name: "read_graph", arguments: {} },
-  },
-  {
-    server: "memory",
-    title: "One entity with its neighbors",
-    args: MEMORY,
-    before: PEOPLE_KNOW,
-    call: { name: "open_nodes", arguments: { names: ["Person 4"], depth: 1 } },
-  },
-  {
-    server: "playwright",
-    title: "A report with a failed check",
-    args: ["--allow-host", "127.0.0.1", folder],
-    call: {
-      name: "pw_run_test",
-      arguments: { url: `${origin}/page`, assertions: ["pre is visible", "h1 is 'Elsewhere'"] },
-    },
-  },
+  sqlite("5,000 rows with dates", "SELECT * FROM orders"),
+  sqlite("A year, which the button Chart draws", YEAR, 400),
+  view("sqlite", "A question before rows are lost", SHOP, "execute", DROP, SHOP_HAS_ORDERS),
+  view("git", "The last 20 commits of this repository as one diff", [ROOT], "git_diff", DIFF),
+  view("memory", "A graph of 120 entities", MEMORY, "read_graph", {}, PEOPLE_KNOW),
+  view("memory", "One entity with its neighbors", MEMORY, "open_nodes", PERSON, PEOPLE_KNOW),
+  view("playwright", "A report with a failed check", REPORT, "pw_run_test", CHECKS),
 ];
 const wanted = process.argv.slice(2);
 const views = VIEWS.filter(({ server }) => wanted.length === 0 || wanted.includes(server));

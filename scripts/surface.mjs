@@ -1,16 +1,12 @@
 // `pnpm surface`: what each server's tools cost a model in `tools/list`, the most expensive first.
-import { join } from "node:path";
-import { defaultTools, modelTokensOf } from "./generate/surface.mjs";
-import { command } from "./lib/bench-kit.mjs";
-import { build, install, ROOT, serverNames } from "./lib/setup.mjs";
+import { defaultTools, describedServer, modelTokensOf } from "./generate/surface.mjs";
+import { build, install, serverNames } from "./lib/setup.mjs";
 
 await install();
 await build();
 let all = 0;
 for (const name of serverNames()) {
-  const bin = join(ROOT, "servers", name, "dist", "bin.js");
-  /** @type {import("./generate/surface.mjs").Described} */
-  const server = JSON.parse(await command(process.execPath, [bin, "--describe"]));
+  const server = await describedServer(name);
   const offered = defaultTools(server);
   all += modelTokensOf(offered);
   process.stdout.write(

@@ -98,8 +98,11 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 function filesNotRun() {
   const ran = new Set(reports.flatMap(({ files }) => files));
   const isExcused = (/** @type {{ file: string, reason: string }} */ { file, reason }) =>
-    ran.has(file) || reason === "needs root" || file.endsWith(".long.test.ts");
-  const entries = skipped.filter((entry) => !isExcused(entry));
+    ran.has(file) || reason === "needs root";
+  const entries = suites
+    .filter(({ task }) => task !== "test:long")
+    .flatMap(({ result }) => result?.skipped ?? [])
+    .filter((entry) => !isExcused(entry));
   return [...new Map(entries.map((entry) => [entry.file, entry])).values()].map(
     ({ file, reason }) => ({ file, name: "(the file)", reason: `did not run: ${reason}` }),
   );

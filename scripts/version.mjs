@@ -1,5 +1,5 @@
 // `pnpm version-packages`: turns the changesets into the next version of all packages and its changelog, and writes the version into
-// everything that is generated from it (server.json, manifest.json). From the first release on, pages name the packages on npm.
+// everything that is generated from it (server.json). From the first release on, pages name the packages on npm.
 // Without changesets the version stays, which is how 0.1.0 is released.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,12 +1,10 @@
-import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { World } from "@refmcp/testing";
 import { afterAll, beforeAll, expect } from "vitest";
+import { describedServer, type Server } from "../scripts/generate/surface.mjs";
 import { ROOT, serverNames } from "../scripts/lib/setup.mjs";
 
 export { ROOT };
@@ -38,29 +36,12 @@ export function serverBin(name: string): string {
   return join(serverFolder(name), "dist", "bin.js");
 }
 
-let described: ReturnType<typeof describeServers> | undefined;
+let described: Promise<Server[]> | undefined;
 
 /** What the generated files are made of: what each server prints about itself, with its package.json. */
-export function describedServers(): ReturnType<typeof describeServers> {
-  described ??= describeServers();
+export function describedServers(): Promise<Server[]> {
+  described ??= Promise.all(SERVERS.map(describedServer));
   return described;
-}
-
-function describeServers() {
-  return Promise.all(
-    SERVERS.map(async (name) => {
-      const folder = serverFolder(name);
-      const { stdout } = await promisify(execFile)(
-        process.execPath,
-        [serverBin(name), "--describe"],
-        {
-          maxBuffer: 64 * 1024 * 1024,
-        },
-      );
-      const manifest: object = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-      return { ...JSON.parse(stdout), folder, manifest };
-    }),
-  );
 }
 
 /** A fresh world of the server's own fixture, `test/fixture.ts`. */

@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { defineConfig, mergeConfig } from "vitest/config";
+import shared from "../vitest.config.ts";
 import { SuiteReport } from "../vitest.report.ts";
-import shared from "../vitest.shared.ts";
 import { TASKS } from "./tasks.ts";
 
 /** With `--mode documents`, `protocol` or `http`, the tests of that task; else all. */

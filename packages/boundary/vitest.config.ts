@@ -1,5 +1,5 @@
 import { mergeConfig } from "vitest/config";
-import shared from "../../vitest.shared.ts";
+import shared, { isLong } from "../../vitest.config.ts";
 
 const permissions = "**/permissions.test.ts";
 
@@ -10,7 +10,12 @@ export default mergeConfig(shared, {
       // It permanently drops root privileges, so it runs in a separate process.
       {
         ...shared,
-        test: { ...shared.test, name: "permissions", include: [permissions], isolate: true },
+        test: {
+          ...shared.test,
+          name: "permissions",
+          include: isLong ? [] : [permissions],
+          isolate: true,
+        },
       },
     ],
   },

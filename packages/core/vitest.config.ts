@@ -1,5 +1,5 @@
 import { mergeConfig } from "vitest/config";
-import shared from "../../vitest.shared.ts";
+import shared from "../../vitest.config.ts";
 
 export default mergeConfig(shared, {
   test: {

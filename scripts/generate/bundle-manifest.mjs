@@ -1,6 +1,5 @@
 // manifest.json of an MCP bundle (.mcpb), which hosts such as Claude Desktop install with one click
 // (https://github.com/modelcontextprotocol/mcpb, manifest version 0.4).
-import { bundleRuntime } from "../release/bundle.mjs";
 import { needsDirectory } from "./launch.mjs";
 import { firstSentence } from "./markdown.mjs";
 
@@ -10,8 +9,8 @@ import { firstSentence } from "./markdown.mjs";
 /** The types that a host has a form field for. @type {Record<string, string>} */
 const FIELDS = { directory: "directory", file: "file", integer: "number", flag: "boolean" };
 
-/** @param {Server} server */
-export function bundleManifest(server) {
+/** @param {Server} server @param {string} node the versions of Node.js that the bundle runs on */
+export function bundleManifest(server, node) {
   const { name, title, version, description, manifest, tools } = server;
   const form = formOf(server);
   /** @param {string | undefined} needs */
@@ -53,7 +52,7 @@ export function bundleManifest(server) {
     prompts_generated: server.prompts.length > 0,
     compatibility: {
       platforms: ["darwin", "linux", "win32"],
-      runtimes: { node: bundleRuntime(manifest) },
+      runtimes: { node },
     },
     user_config: Object.fromEntries(form.map((option) => [option.key, field(option, server)])),
   };

@@ -1,7 +1,7 @@
 // Writes generated files, or with `check` only notes which are not current.
 import { existsSync } from "node:fs";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, relative } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { relative } from "node:path";
 import { ROOT } from "../lib/setup.mjs";
 
 const MARKED = /(<!-- generated:(\w+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
@@ -30,22 +30,15 @@ export class Pages {
   }
 
   /**
-   * Writes a whole file, text or bytes, or notes that it is not current.
+   * Writes a whole file, or notes that it is not current.
    *
-   * @param {string} file @param {string | Uint8Array} content
+   * @param {string} file @param {string} content
    */
   async put(file, content) {
-    const before = await readFile(file).catch(() => undefined);
-    if (before?.equals(Buffer.from(content))) return;
+    if ((await readFile(file, "utf8").catch(() => undefined)) === content) return;
     this.#stale.push(relative(ROOT, file).replaceAll("\\", "/"));
     if (this.#check) return;
-    await mkdir(dirname(file), { recursive: true });
     await writeFile(file, content);
-  }
-
-  /** @param {string} file @param {unknown} value */
-  async putJson(file, value) {
-    await this.put(file, `${JSON.stringify(value, undefined, 2)}\n`);
   }
 
   /**

@@ -1,4 +1,8 @@
 // What a server shows a model, and what that costs.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { command } from "../lib/bench-kit.mjs";
+import { ROOT } from "../lib/setup.mjs";
 
 /** @typedef {{ type: string, properties?: Record<string, { type?: string }>, required?: string[] }} Schema */
 /** @typedef {{ name: string, description: string, inputSchema: Schema, effect: string, toolset?: string, needs?: string, aliases: string[] }} Tool */
@@ -22,6 +26,14 @@
  */
 /** @typedef {Described & { folder: string, manifest: Manifest }} Server what `--describe` prints, with the package's manifest */
 /** @typedef {{ published: boolean }} State whether npm has the packages */
+
+/** What a built server prints about itself, with its package.json. @param {string} name @returns {Promise<Server>} */
+export async function describedServer(name) {
+  const folder = join(ROOT, "servers", name);
+  const described = await command(process.execPath, [join(folder, "dist", "bin.js"), "--describe"]);
+  const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  return { ...JSON.parse(described), folder, manifest };
+}
 
 /**
  * The tools offered without any option.

@@ -16,6 +16,9 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { bundleManifest } from "../generate/bundle-manifest.mjs";
+import { icon } from "../generate/icon.mjs";
+import { describedServer } from "../generate/surface.mjs";
 import { ROOT } from "../lib/setup.mjs";
 import { LICENSE_FILE, notices } from "../notices.mjs";
 
@@ -43,7 +46,7 @@ const PREBUILT = {
  *
  * @param {{ engines: { node: string }, dependencies?: Record<string, string> }} manifest the server's package.json
  */
-export function bundleRuntime({ engines, dependencies = {} }) {
+function runtimeOf({ engines, dependencies = {} }) {
   const native = Object.keys(dependencies).find((name) => name in PREBUILT);
   return PREBUILT[native ?? ""]?.node ?? engines.node;
 }
@@ -60,8 +63,11 @@ export async function makeBundle(name, destination) {
   const { devDependencies, scripts, ...published } = await readJson(join(source, "package.json"));
   const folder = await mkdtemp(join(tmpdir(), "refmcp-bundle-"));
   try {
-    for (const file of [...published.files, "README.md", "manifest.json", "icon.png"])
+    for (const file of [...published.files, "README.md"])
       await cp(join(source, file), join(folder, file), { recursive: true });
+    const server = await describedServer(name);
+    await writeJson(join(folder, "manifest.json"), bundleManifest(server, runtimeOf(published)));
+    await writeFile(join(folder, "icon.png"), icon(server.icon));
     await cp(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
     /** @type {Map<string, string>} */
     const packages = new Map();
@@ -77,7 +83,7 @@ export async function makeBundle(name, destination) {
       versions[dependency] = (await readJson(join(from, "package.json"))).version;
     }
     const manifest = { ...published, dependencies: versions };
-    await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    await writeJson(join(folder, "package.json"), manifest);
     if (packages.size > 0)
       await appendFile(
         join(folder, "THIRD_PARTY_NOTICES"),
@@ -141,6 +147,11 @@ async function copyPackage(from, to, only) {
         isLicense || !/\.(d\.[cm]?ts|map)$|^(readme|changelog)\b/i.test(basename(path)),
     });
   }
+}
+
+/** @param {string} file @param {unknown} value */
+async function writeJson(file, value) {
+  await writeFile(file, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
 /** @param {string} file */

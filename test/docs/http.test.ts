@@ -27,7 +27,7 @@ describe("docs/http.md", () => {
     const limits = HTTP_LIMITS;
     const { timeoutMs, maxAnswerChars } = commonOptions;
     const expected: Record<string, string[]> = {
-      "requests a minute": ["–", count(limits.perMinute)],
+      "messages a minute": ["–", count(limits.perMinute)],
       "requests that are running": [count(limits.inFlight), count(limits.inFlight / 2)],
       "sessions, WebSocket or SSE connections": [
         count(limits.sessions),

@@ -37,16 +37,9 @@ it("a demo passes if every result and every refusal is as expected", async () =>
 
 it.each<[string, Record<string, unknown>, unknown, RegExp]>([
   ["read_text_file", { path: "a.txt" }, "coffee", /^expected a text with 'coffee'\ngot {6}tea/m],
-  [
-    "read_text_file",
-    { path: "none.txt" },
-    "tea",
-    /^expected an answer: 'tea'\ngot {6}.*none\.txt/m,
-  ],
+  ["read_text_file", { path: "none.txt" }, "tea", /^expected an answer: 'tea'\ngot .*none\.txt/m],
   ["read_text_file", { path: "a.txt" }, { fails: /outside/ }, /^expected a refusal that matches/m],
-  ["read_text_file", { path: "none.txt" }, { fails: /outside/ }, /^got {6}.*none\.txt/m],
   ["read_text_file", { path: "a.txt" }, undefined, /states no expectation/],
-  ["no_such_tool", {}, {}, /^expected an answer\ngot {6}.*no_such_tool/m],
 ])(
   "a demo fails, with expected and actual result: %s %j",
   async (tool, given, expected, reason) => {

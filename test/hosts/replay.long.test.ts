@@ -62,28 +62,6 @@ describe.each(READY)("the %s server", (name) => {
     // The recorder has checked every line against the schema and the host's capabilities, and that each has its answer.
     expect(await recorder.finish()).toEqual([]);
   });
-
-  it("serves the two processes that Claude Desktop starts concurrently", async () => {
-    const world = there();
-    const starts = RECORDED.filter(({ host }) => host === "claude-desktop").slice(-2);
-    expect(
-      new Set(
-        starts.map(({ opening }) => fieldsAt(JSON.parse(opening[0]), "params", "clientInfo").name),
-      ).size,
-    ).toBe(2);
-    const recorders = starts.map(
-      (start) => new Recorder({ ...inWorld(name, world), cwd: "/" }, revisionOf(start)),
-    );
-    const tools = await Promise.all(
-      starts.map(async (start, index) => {
-        const recorder = recorders[index];
-        const answers = recorder && (await replay(recorder, start));
-        return listAt(answers?.get("tools/list")?.[0], "result", "tools").length;
-      }),
-    );
-    expect(Math.min(...tools)).toBeGreaterThan(0);
-    for (const recorder of recorders) expect(await recorder.finish()).toEqual([]);
-  });
 });
 
 /** Writes the host's raw lines; returns the responses by method. */

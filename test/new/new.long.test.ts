@@ -74,7 +74,6 @@ describe("the result of pnpm new", () => {
     const tests = ["ls-files", "--others", "--exclude-standard", "*.test.ts"];
     const { stdout } = await clone.run(`servers/scratch`, "git", ...tests);
     expect(stdout.trim().split("\n").sort()).toEqual([
-      "evals/tasks.test.ts",
       `src/tools/scratch-find.test.ts`,
       "test/attacks.test.ts",
       "test/contract.test.ts",

@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
+import shared from "../../vitest.config.ts";
 import { SuiteReport } from "../../vitest.report.ts";
-import shared from "../../vitest.shared.ts";
 import { PartReport } from "./report.ts";
 
 /** `npm run test:release`. */

@@ -166,7 +166,7 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
 });
 
 it("a bundle does not start without its required values", async () => {
-  const manifest = await readManifest(serverFolder("filesystem"));
+  const manifest = await readManifest(join(folder, "filesystem"));
   const config = { manifest, extensionPath: folder, systemDirs: {}, pathSeparator: "/" };
   expect(await getMcpConfigForManifest({ ...config, userConfig: {} })).toBeUndefined();
 });

@@ -1,25 +1,21 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { pack } from "../../scripts/release/pack.mjs";
-import { ROOT, SERVERS } from "../servers.ts";
+import { PUBLISHED, ROOT } from "../servers.ts";
 
 const execute = promisify(execFile);
-const FOLDERS = [join("packages", "core"), ...SERVERS.map((name) => join("servers", name))];
 
 // npm packs "playwright": "catalog:", which it then refuses to install (EUNSUPPORTEDPROTOCOL).
-it.each(FOLDERS)("npm refuses to pack %s, and names pnpm", async (folder) => {
-  const run = execute("npm", ["pack", "--dry-run"], { cwd: join(ROOT, folder) });
-  await expect(run).rejects.toMatchObject({
-    stderr: expect.stringContaining("is packed with pnpm"),
-  });
-});
-
-it("npm refuses to publish a folder", async () => {
-  const run = execute("npm", ["publish", "--dry-run"], { cwd: join(ROOT, "servers", "git") });
+it.each(["pack", "publish"])("npm %s refuses every package, and names pnpm", async (command) => {
+  for (const folder of PUBLISHED.keys()) {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8"));
+    expect(scripts.prepack, folder).toBe("node ../../scripts/release/only-pnpm.mjs");
+  }
+  const run = execute("npm", [command, "--dry-run"], { cwd: join(ROOT, "servers", "git") });
   await expect(run).rejects.toMatchObject({
     stderr: expect.stringContaining("is packed with pnpm"),
   });

@@ -50,35 +50,46 @@ describe("a bundle made on this Node.js", () => {
     return startBundle(unpacked.get(name) ?? "", { form, path, home });
   };
 
-  it.each(VERSIONS)("of memory writes and reads on Node.js %s", async (version) => {
-    const client = await start("memory", version, {});
-    try {
-      const entities = [{ name: "Ada", entityType: "person", observations: ["Writes programs"] }];
-      expect(await callText(client, "create_entities", { entities })).toMatchObject({
-        isError: false,
-      });
-      expect((await callText(client, "read_graph")).text).toContain("Writes programs");
-    } finally {
-      await client.close();
-    }
-  });
+  const dbPath = () => join(folder, `${crypto.randomUUID()}.db`);
+  const BUNDLES = [
+    {
+      name: "memory",
+      form: () => ({}),
+      calls: [
+        [
+          "create_entities",
+          { entities: [{ name: "Ada", entityType: "person", observations: ["Ceres"] }] },
+        ],
+        ["read_graph", {}],
+      ],
+    },
+    {
+      name: "sqlite",
+      form: () => ({ dbPath: dbPath(), directories: [folder], allowWrite: true, allowDdl: true }),
+      calls: [
+        ["execute", { statements: ["CREATE TABLE planet (name TEXT)"] }],
+        ["execute", { statements: ["INSERT INTO planet VALUES ('Ceres')"] }],
+        ["read_query", { query: "SELECT * FROM planet" }],
+      ],
+    },
+  ] as const;
 
-  it.each(VERSIONS)("of sqlite writes and reads on Node.js %s", async (version) => {
-    const dbPath = join(folder, `${version}.db`);
-    const form = { dbPath, directories: [folder], allowWrite: true, allowDdl: true };
-    const client = await start("sqlite", version, form);
-    try {
-      const create = { statements: ["CREATE TABLE planet (name TEXT)"] };
-      expect(await callText(client, "execute", create)).toMatchObject({ isError: false });
-      const write = { statements: ["INSERT INTO planet VALUES ('Ceres')"] };
-      expect(await callText(client, "execute", write)).toMatchObject({ isError: false });
-      expect(
-        (await callText(client, "read_query", { query: "SELECT * FROM planet" })).text,
-      ).toContain("Ceres");
-    } finally {
-      await client.close();
-    }
-  });
+  it.each(BUNDLES.flatMap((bundle) => VERSIONS.map((version) => ({ ...bundle, version }))))(
+    "of $name writes and reads on Node.js $version",
+    async ({ name, form, calls, version }) => {
+      const client = await start(name, version, form());
+      try {
+        let answer = { isError: false, text: "" };
+        for (const [tool, args] of calls) {
+          answer = await callText(client, tool, args);
+          expect(answer.isError, answer.text).toBe(false);
+        }
+        expect(answer.text).toContain("Ceres");
+      } finally {
+        await client.close();
+      }
+    },
+  );
 });
 
 describe("a server", () => {

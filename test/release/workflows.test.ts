@@ -6,11 +6,15 @@ import * as z from "zod";
 import { PUBLISHED, ROOT, SERVERS } from "../servers.ts";
 import { filesOf } from "../structure/layout.ts";
 
-/** The packages with long tests. */
-const LONG = ["packages", "servers", "test"]
+const TESTS = ["packages", "servers", "test"]
   .flatMap((group) => filesOf(join(ROOT, group)).map((file) => `${group}/${file}`))
-  .filter((file) => file.endsWith(".long.test.ts"))
-  .map((file) => /^(test|[^/]+\/[^/]+)\//.exec(file)?.[1] ?? file);
+  .filter((file) => file.endsWith(".test.ts"))
+  .map((file) => ({ file, text: readFileSync(join(ROOT, file), "utf8") }));
+/** The packages with long tests. */
+const LONG = TESTS.filter(
+  ({ file, text }) =>
+    /(\.long|contract)\.test\.ts$/.test(file) || /from ".*vitest\.long\.ts"/.test(text),
+).map(({ file }) => /^(test|[^/]+\/[^/]+)\//.exec(file)?.[1] ?? file);
 const FOLDER = join(ROOT, ".github", "workflows");
 const permissions = z.record(z.string(), z.enum(["read", "write", "none"]));
 const workflow = z.object({
@@ -205,7 +209,12 @@ describe("the gate", () => {
 describe("the long tests", () => {
   // What `npm run test:all` runs is the script `test:long` of each package, by turbo.
   it.each([...new Set(LONG)])("of %s run in npm run test:all", (folder) => {
-    expect(manifestOf(folder).scripts?.["test:long"]).toMatch(/^vitest run \.long\b/);
+    expect(manifestOf(folder).scripts?.["test:long"]).toBe("vitest run --mode long");
+  });
+
+  it("import no other test file, which would import vitest.long.ts instead", () => {
+    const stubs = TESTS.filter(({ text }) => /^import ".*\.test\.ts";/m.test(text));
+    expect(stubs.map(({ file }) => file)).toEqual([]);
   });
 
   it.each(["nightly.yml", "release.yml"])("all run in %s, whatever happens", (file) => {

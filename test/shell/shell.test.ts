@@ -35,6 +35,7 @@ describe("call", () => {
       2,
       'Unknown tool "probe_eco" in this command. Did you mean probe_echo?',
     ],
+    [["call", "probe_count", "-"], 2, "No JSON object in stdin: write name=value"],
     [["--http", "0", "tools"], 2, "--http runs until stopped"],
   ])("%j prints the error on stderr, and exits with %i", async (words, code, message) => {
     const ended = await shell(probe().file, words);

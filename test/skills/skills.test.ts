@@ -4,18 +4,6 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { describedServers, SERVERS, serverFolder } from "../servers.ts";
 
-interface Described {
-  readonly tools: readonly {
-    readonly name: string;
-    readonly inputSchema: { readonly properties?: object };
-  }[];
-}
-
-async function describedBy(server: string): Promise<Described> {
-  const servers = await describedServers();
-  return servers.find(({ name }) => name === server);
-}
-
 describe.each(SERVERS)("the skills of the %s server", (server) => {
   const folder = join(serverFolder(server), "skills");
   const names = existsSync(folder) ? readdirSync(folder) : [];
@@ -42,7 +30,8 @@ describe.each(SERVERS)("the skills of the %s server", (server) => {
   });
 
   it.each(texts)("%s mentions only existing tools and arguments", async (_name, text) => {
-    const { tools } = await describedBy(server);
+    const servers = await describedServers();
+    const tools = servers.find(({ name }) => name === server)?.tools ?? [];
     const known = new Set([
       ...tools.map((tool) => tool.name),
       ...tools.flatMap(({ inputSchema }) => Object.keys(inputSchema.properties ?? {})),

@@ -12,7 +12,7 @@ function nodesToTry(asked: string | undefined): number[] {
     .filter((major) => !covered.includes(major));
 }
 
-// From the npm registry; `pnpm smoke 24` takes one of them.
+// From the npm registry; REFMCP_SMOKE_NODES=24 takes one of them.
 testInstalled(
   nodesToTry(process.env["REFMCP_SMOKE_NODES"]).map((major) => ({
     major,

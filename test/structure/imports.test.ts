@@ -1,13 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { circles, idleExports, wayAround } from "./imports.ts";
+import { idleExports } from "./imports.ts";
 
 /** What existed when these tests were written. The lists may only get shorter. */
 const FILE = fileURLToPath(new URL("imports.json", import.meta.url));
-const allowed: { circles: string[][]; unused: string[]; onlyTests: string[] } = JSON.parse(
-  readFileSync(FILE, "utf8"),
-);
+const allowed: { unused: string[]; onlyTests: string[] } = JSON.parse(readFileSync(FILE, "utf8"));
 const MOVED = "If a file only moved, change its path in test/structure/imports.json";
 
 /** What is gone from the sources must leave the list, which SHORTEN=1 does. */
@@ -20,18 +18,6 @@ function expectShortened<K extends keyof typeof allowed>(key: K, now: (typeof al
   allowed[key] = now;
   writeFileSync(FILE, `${JSON.stringify(allowed, undefined, 2)}\n`);
 }
-
-it("sources do not import each other in a circle, not even types", () => {
-  const now = circles();
-  const added = now.flatMap((circle) => {
-    const listed = allowed.circles.find((files) => files.some((file) => circle.includes(file)));
-    const extra = circle.find((file) => !listed?.includes(file));
-    return extra === undefined ? [] : [wayAround(extra, circle).join("\n  imports ")];
-  });
-  const advice = "Move what both files need into a third, or pass it as a parameter";
-  expect(added, `A new circle of imports. ${advice}. ${MOVED}`).toEqual([]);
-  expectShortened("circles", now);
-});
 
 it.each([
   ["unused", "no other file uses", "Delete what it exports, or only the word export"],

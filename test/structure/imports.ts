@@ -101,48 +101,6 @@ const modules = new Map(
     .map((file) => [file, parse(file)] as const),
 );
 
-/** Sets of two or more sources that import each other, also through others and for types only. */
-export function circles(): string[][] {
-  const order = new Map<string, number>();
-  const low = new Map<string, number>();
-  const stack: string[] = [];
-  const found: string[][] = [];
-  // Tarjan: a file whose lowest reachable file on the stack is itself closes a circle with all files above it.
-  const visit = (file: string) => {
-    const index = order.size;
-    order.set(file, index);
-    low.set(file, index);
-    stack.push(file);
-    const reach = (value = index) => low.set(file, Math.min(low.get(file) ?? index, value));
-    for (const { from } of modules.get(file)?.uses ?? []) {
-      if (!modules.has(from)) continue;
-      if (!order.has(from)) {
-        visit(from);
-        reach(low.get(from));
-      } else if (stack.includes(from)) reach(order.get(from));
-    }
-    if (low.get(file) !== index) return;
-    const circle = stack.splice(stack.indexOf(file));
-    if (circle.length > 1) found.push(circle.sort());
-  };
-  for (const file of modules.keys()) if (isSource(file) && !order.has(file)) visit(file);
-  return found.sort(([a = ""], [b = ""]) => (a < b ? -1 : 1));
-}
-
-/** A shortest way of imports from a file of a circle back to it. */
-export function wayAround(start: string, circle: readonly string[]): string[] {
-  const ways = [[start]];
-  const seen = new Set<string>();
-  for (const way of ways)
-    for (const { from } of modules.get(way.at(-1) ?? "")?.uses ?? []) {
-      if (from === start && way.length > 1) return [...way, start];
-      if (!circle.includes(from) || seen.has(from)) continue;
-      seen.add(from);
-      ways.push([...way, from]);
-    }
-  return [start];
-}
-
 /** Named exports of `src` that no other source uses, as `file#name`: those that nothing uses, and those of tests and scripts only. */
 export function idleExports(): { unused: string[]; onlyTests: string[] } {
   const used = { sources: new Set<string>(), others: new Set<string>() };

@@ -14,13 +14,8 @@ export { realPathOf } from "./paths/existing.ts";
 export { giveFreeName, moveInto, temporaryName } from "./paths/move.ts";
 export { within } from "./paths/names.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";
-export { createPathGuard, type PathGuard, withHidden } from "./paths/path-guard.ts";
-export {
-  ensureDirectory,
-  hiddenAt,
-  openStateDirectory,
-  stateDirectories,
-} from "./paths/state-directory.ts";
+export { createPathGuard, hiddenAt, type PathGuard, withHidden } from "./paths/path-guard.ts";
+export { ensureDirectory, openStateDirectory, stateDirectories } from "./paths/state-directory.ts";
 export { copyData, copyTree, removeTree } from "./paths/tree.ts";
 export type {
   AllowedDirectories,

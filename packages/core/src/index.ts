@@ -18,4 +18,5 @@ export type { Service } from "./engine/service.ts";
 export type { Log } from "./log.ts";
 export { bind } from "./run/prepare.ts";
 export { serveHttp } from "./transport/http.ts";
-export { protectStdout, serveStdio } from "./transport/stdio/stdio.ts";
+export { serveStdio } from "./transport/stdio/stdio.ts";
+export { protectStdout } from "./transport/stdio/stdout.ts";

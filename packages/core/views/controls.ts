@@ -1,14 +1,25 @@
 // Small controls that the views share.
 import { element, type Host } from "./host.ts";
 
-/** A button. */
-export function button(text: string): HTMLButtonElement {
-  return element("button", { type: "button" }, text);
+export function button(text: string, kind = ""): HTMLButtonElement {
+  return element("button", { type: "button", class: kind }, text);
+}
+
+/** A button that can't be pressed again while its work is not done. */
+export function workButton(text: string, work: () => Promise<void>): HTMLButtonElement {
+  const made = button(text);
+  made.addEventListener("click", async () => {
+    made.disabled = true;
+    await work();
+    made.disabled = false;
+  });
+  return made;
 }
 
 /** A button that stays pressed until it is pressed again. */
 export function toggle(text: string, set: (on: boolean) => void): HTMLButtonElement {
-  const made = element("button", { type: "button", "aria-pressed": "false" }, text);
+  const made = button(text);
+  made.setAttribute("aria-pressed", "false");
   made.addEventListener("click", () => {
     const on = made.getAttribute("aria-pressed") !== "true";
     made.setAttribute("aria-pressed", String(on));
@@ -19,8 +30,7 @@ export function toggle(text: string, set: (on: boolean) => void): HTMLButtonElem
 
 /** A button that copies a text; it briefly shows whether that worked. */
 export function copyButton(text: () => string, label = "Copy"): HTMLButtonElement {
-  const made = button(label);
-  made.addEventListener("click", async () => {
+  const made = workButton(label, async () => {
     made.textContent = (await copied(text())) ? "Copied" : "Cannot copy here";
     setTimeout(() => {
       made.textContent = label;
@@ -51,7 +61,7 @@ async function copied(text: string): Promise<boolean> {
 /** What a view shows if it cannot render an answer: an error or plain text. */
 export function plain(text: string, isError = false): HTMLElement {
   return isError
-    ? element("p", { class: "failure", role: "alert" }, text)
+    ? element("p", { class: "bad text", role: "alert" }, text)
     : element("pre", { class: "box", tabindex: "0" }, text);
 }
 

@@ -1,8 +1,6 @@
 // Diffs for people: a list of the files, and a box for each with line numbers, colors, and the changed part of each line marked.
-import "./view.css";
-import "./diff.css";
 import { parsePatch, type StructuredPatch } from "diff";
-import { button, copyButton, fullscreenButton, toggle } from "./controls.ts";
+import { button, copyButton, fullscreenButton, toggle, workButton } from "./controls.ts";
 import { element, type Host, type ToolResult, textOf } from "./host.ts";
 
 /** The key in the `_meta` of a text block with a diff. */
@@ -43,10 +41,9 @@ export function diffPage(
   ...actions: readonly HTMLElement[]
 ): HTMLElement {
   const status = element("p", { class: "facts", role: "status" });
-  const names = element("ul");
-  const list = element("nav", { class: "files", "aria-label": "Files" }, names);
+  const names = element("ul", { class: "files" });
+  const list = element("nav", { "aria-label": "Files" }, names);
   const boxes = element("div");
-  const more = button("Load more");
   const wrap = toggle("Wrap lines", (on) => boxes.classList.toggle("wrapped", on));
   const loaded = new Map<string, HTMLDetailsElement>();
   const entries = new Map<string, HTMLElement>();
@@ -93,21 +90,18 @@ export function diffPage(
     const rest = entries.size > loaded.size ? `${loaded.size} of ${entries.size} files loaded` : "";
     status.textContent = [remark, rest].filter(Boolean).join("; ");
   };
-  more.addEventListener("click", async () => {
-    if (load === undefined || cursor === undefined || more.disabled) return;
-    more.disabled = true;
-    await load(cursor)
-      .then(add)
-      .catch((error: Error) => {
-        status.textContent = error.message;
-      });
-    more.disabled = false;
+  const more = workButton("Load more", async () => {
+    try {
+      if (load !== undefined && cursor !== undefined) add(await load(cursor));
+    } catch (error) {
+      status.textContent = (error as Error).message;
+    }
   });
   add(first);
   const copy = copyButton(() => diffIn(first).patch);
   const bar = element("div", { class: "bar" }, status, wrap, copy, fullscreenButton(host));
   bar.append(...actions, more);
-  return element("div", { class: "diff" }, bar, list, boxes);
+  return element("div", {}, bar, list, boxes);
 }
 
 /** The diff of an answer. @throws Error with the text of an answer without one */
@@ -219,9 +213,10 @@ function marked(text: string, pair: string | undefined): (Node | string)[] {
 
 /** How many lines were added and removed, as elements. */
 function countsOf(added: number, removed: number): HTMLElement[] {
-  const count = (kind: string, sign: string, lines: number) =>
-    lines === 0
-      ? []
-      : [element("span", { class: kind, title: `${kind} lines` }, `${sign}${lines}`)];
-  return [...count("count added", "+", added), ...count("count removed", "−", removed)];
+  return [
+    ...(added > 0 ? [element("span", { class: "good", title: "added lines" }, `+${added}`)] : []),
+    ...(removed > 0
+      ? [element("span", { class: "bad", title: "removed lines" }, `−${removed}`)]
+      : []),
+  ];
 }

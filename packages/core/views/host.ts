@@ -1,3 +1,5 @@
+import "./view.css";
+
 /** A content block of a tool result: text, an image, a resource or a link to one. */
 export interface Block {
   readonly type: string;
@@ -54,15 +56,15 @@ type Message = {
 
 /** A view's connection to the host that shows it: JSON-RPC over postMessage (MCP Apps, 2026-01-26). */
 export class Host {
-  /** Called with the call's arguments, and later with its result. */
-  onInput: (given: Record<string, unknown>) => void = () => undefined;
+  /** The arguments of the call whose result the view shows. */
+  input: Readonly<Record<string, unknown>> = {};
   onResult: (result: ToolResult) => void = () => undefined;
   /** Called when the host shows the view in another mode. */
   onDisplayMode: (mode: DisplayMode) => void = () => undefined;
   /** Called when the host's colors may have changed, for what a style sheet does not reach. */
   onTheme: () => void = () => undefined;
   readonly #waiting = new Map<
-    number,
+    unknown,
     { resolve(value: unknown): void; reject(error: Error): void }
   >();
   #lastId = 0;
@@ -102,15 +104,17 @@ export class Host {
 
   /** Asks the host for another mode; it decides, and {@link onDisplayMode} is called if it changes. */
   async requestDisplayMode(mode: DisplayMode): Promise<void> {
-    const result = (await this.request("ui/request-display-mode", { mode })) as {
-      mode: DisplayMode;
-    };
-    this.#apply({ displayMode: result.mode });
+    const result = await this.request("ui/request-display-mode", { mode });
+    this.#apply({ displayMode: (result as { mode: DisplayMode }).mode });
   }
 
-  /** Calls a tool of the server that the view belongs to. */
-  async callTool(name: string, given: Record<string, unknown>): Promise<ToolResult> {
-    return (await this.request("tools/call", { name, arguments: given })) as ToolResult;
+  /** Calls a tool of the server that the view belongs to; a call that fails has an error as its result. */
+  async callTool(name: string, input: Readonly<Record<string, unknown>>): Promise<ToolResult> {
+    try {
+      return (await this.request("tools/call", { name, arguments: input })) as ToolResult;
+    } catch (error) {
+      return { isError: true, content: [{ type: "text", text: (error as Error).message }] };
+    }
   }
 
   /** Reads a resource of the server that the view belongs to. */
@@ -150,14 +154,14 @@ export class Host {
 
   #take({ id, method, params = {}, result, error }: Message): void {
     if (method === undefined) {
-      const waiting = typeof id === "number" ? this.#waiting.get(id) : undefined;
-      if (typeof id === "number") this.#waiting.delete(id);
+      const waiting = this.#waiting.get(id);
+      this.#waiting.delete(id);
       if (error === undefined) waiting?.resolve(result);
       else waiting?.reject(new Error(error.message));
       return;
     }
     if (method === "ui/notifications/tool-input")
-      this.onInput((params.arguments ?? {}) as Record<string, unknown>);
+      this.input = (params.arguments ?? {}) as Record<string, unknown>;
     if (method === "ui/notifications/tool-result") this.onResult(params as ToolResult);
     if (method === "ui/notifications/host-context-changed") this.#apply(params as HostContext);
     if (id !== undefined) this.#send({ id, result: {} });
@@ -175,11 +179,9 @@ export class Host {
 
   #reportSize(): void {
     // The document is never shorter than the frame, so its height would keep the frame from shrinking.
-    const { width, height } = document.body.getBoundingClientRect();
-    this.#notify("ui/notifications/size-changed", {
-      width: Math.ceil(width),
-      height: Math.ceil(height),
-    });
+    const box = document.body.getBoundingClientRect();
+    const [width, height] = [Math.ceil(box.width), Math.ceil(box.height)];
+    this.#notify("ui/notifications/size-changed", { width, height });
   }
 
   #notify(method: string, params: object): void {
@@ -212,18 +214,6 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[Name] {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-/** An SVG element; text is never parsed as markup here either. */
-export function svg<Name extends keyof SVGElementTagNameMap>(
-  name: Name,
-  attributes: Readonly<Record<string, string | number>>,
-  ...children: (Node | string)[]
-): SVGElementTagNameMap[Name] {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
   made.append(...children);
   return made;
 }

@@ -32,7 +32,7 @@ export function chartPanel(table: () => Table) {
   const words = columns.findIndex((_, at) => !hasNumbers(rows, at));
   const by = select("By", names, Math.max(times >= 0 ? times : words, 0));
   const kind = select("Type", KINDS, times >= 0 ? 1 : 0);
-  const place = element("div", { class: "drawing", role: "figure" });
+  const place = element("div", { role: "figure" });
   const note = element("p", { class: "note", role: "status" });
   let chart: uPlot | undefined;
   const draw = () => {
@@ -53,7 +53,7 @@ export function chartPanel(table: () => Table) {
     if (chart !== undefined && place.clientWidth !== chart.width) draw();
   }).observe(place);
   const bar = element("div", { class: "bar" }, kind.label, by.label);
-  return { panel: element("div", { class: "box chart" }, bar, place, note), draw };
+  return { panel: element("div", { class: "box panel" }, bar, place, note), draw };
 }
 
 function drawChart(

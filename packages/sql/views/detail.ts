@@ -20,7 +20,7 @@ export function detailPanel() {
   );
   const panel = element(
     "section",
-    { class: "box detail", "aria-label": "Value", hidden: "" },
+    { class: "box panel", "aria-label": "Value", hidden: "" },
     bar,
     text,
   );

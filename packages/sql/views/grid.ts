@@ -98,7 +98,7 @@ export function gridOf(
   const head = element("thead", {}, element("tr", {}, ...heads));
   const grid = element(
     "table",
-    {},
+    { class: "grid" },
     element("caption", { class: "spoken" }, "Rows of the query"),
     head,
     body,

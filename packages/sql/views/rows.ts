@@ -1,8 +1,12 @@
 // Query rows: a grid, a chart, paging, and ways to take the rows elsewhere.
-import "../../core/views/view.css";
-import "./rows.css";
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
-import { button, copyButton, fullscreenButton, plain, toggle } from "../../core/views/controls.ts";
+import {
+  copyButton,
+  fullscreenButton,
+  plain,
+  toggle,
+  workButton,
+} from "../../core/views/controls.ts";
 import { element, Host, textOf } from "../../core/views/host.ts";
 import { chartPanel, isDrawable } from "./chart.ts";
 import { detailPanel } from "./detail.ts";
@@ -19,16 +23,12 @@ const PAGE_ROWS = 1_000;
  */
 export function showRows(tool: string): void {
   const host = new Host();
-  let given: Record<string, unknown> = {};
-  host.onInput = (input) => {
-    given = input;
-  };
   host.onResult = (result) => {
     const table = tableOf(result);
     if (table !== undefined) {
       const next = (cursor: string) => {
-        const rows = Math.max(Number(given.max_rows ?? 0), PAGE_ROWS);
-        return host.callTool(tool, { ...given, max_rows: rows, cursor });
+        const rows = Math.max(Number(host.input.max_rows ?? 0), PAGE_ROWS);
+        return host.callTool(tool, { ...host.input, max_rows: rows, cursor });
       };
       document.body.replaceChildren(rowsPage(host, table, next));
     } else {
@@ -52,7 +52,12 @@ function rowsPage(host: Host, first: Table, next: Next): HTMLElement {
   )
     return figure(column.name, first);
   const facts = element("p", { class: "facts", role: "status" });
-  const more = button("Load more rows");
+  const more = workButton("Load more rows", async () => {
+    const failure = await load();
+    grid.fill();
+    if (isChart()) chart.draw();
+    if (failure !== undefined) facts.textContent = failure;
+  });
   const wrap = toggle("Wrap text", (on) => grid.box.classList.toggle("wrapped", on));
   const draw = toggle("Chart", (on) => show(on));
   const filter = element("input", {
@@ -70,16 +75,16 @@ function rowsPage(host: Host, first: Table, next: Next): HTMLElement {
   const notes = element("p", { class: "note" });
   const grid = gridOf(() => table, updateFacts, detail.open);
   const chart = chartPanel(() => table);
-  const place = element("div", { class: "place" });
-  const download = button("Download CSV");
-  download.addEventListener("click", () => {
-    void host.download("rows.csv", "text/csv", csvOf(table, grid.rows())).catch((error: Error) => {
+  const place = element("div");
+  const csv = () => csvOf(table, grid.rows());
+  const download = workButton("Download CSV", () =>
+    host.download("rows.csv", "text/csv", csv()).catch((error: Error) => {
       facts.textContent = error.message;
-    });
-  });
+    }),
+  );
   const copies = [
     copyButton(() => tabbed(table, grid.rows())),
-    host.hasDownloads ? download : copyButton(() => csvOf(table, grid.rows()), "Copy CSV"),
+    host.hasDownloads ? download : copyButton(csv, "Copy CSV"),
   ];
   const isChart = () => draw.getAttribute("aria-pressed") === "true";
   const show = (on: boolean) => {
@@ -90,25 +95,14 @@ function rowsPage(host: Host, first: Table, next: Next): HTMLElement {
     if (on) chart.draw();
   };
   filter.addEventListener("input", () => grid.filter(filter.value));
-  more.addEventListener("click", async () => {
-    if (more.disabled) return;
-    more.disabled = true;
-    const failure = await load();
-    more.disabled = false;
-    grid.fill();
-    if (isChart()) chart.draw();
-    if (failure !== undefined) facts.textContent = failure;
-  });
   /** Loads rows until there are enough; returns why it could not. */
   const load = async (): Promise<string | undefined> => {
     const enough = table.rows.length + PAGE_ROWS;
     while (table.next !== undefined && table.rows.length < enough) {
       facts.textContent = `Loading … ${count(table.rows.length)}`;
-      const page = await next(table.next).then(
-        (result) => tableOf(result) ?? textOf(result),
-        (error: Error) => error.message,
-      );
-      if (typeof page === "string") return page;
+      const result = await next(table.next);
+      const page = tableOf(result);
+      if (page === undefined) return textOf(result);
       table = { ...page, rows: [...table.rows, ...page.rows] };
     }
     return undefined;
@@ -130,7 +124,7 @@ function rowsPage(host: Host, first: Table, next: Next): HTMLElement {
     bar,
     place,
     detail.panel,
-    element("div", { class: "bar end" }, facts, more),
+    element("div", { class: "bar" }, facts, more),
     notes,
   );
   show(false);
@@ -145,13 +139,13 @@ function figure(name: string, { rows, notices }: Table): HTMLElement {
       ? value.toLocaleString(undefined, { maximumFractionDigits: 20 })
       : shown(value);
   const parts = [
-    element("p", { class: text.length > 20 ? "figure long" : "figure" }, text),
+    element("b", { class: text.length > 20 ? "long" : "figure" }, text),
     element("p", { class: "note" }, oneLine(name)),
     ...(notices.length === 0
       ? []
       : [element("p", { class: "note" }, notices.map(oneLine).join(" "))]),
   ];
-  return element("main", { class: "box one" }, ...parts);
+  return element("main", { class: "box panel" }, ...parts);
 }
 
 const count = (rows: number) => `${rows.toLocaleString()} ${rows === 1 ? "row" : "rows"}`;

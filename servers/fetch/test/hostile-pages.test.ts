@@ -1,8 +1,8 @@
 import { workerFile } from "@refmcp/core/worker-file";
 import { fakeCall } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
-import { someOf } from "../../../vitest.long.ts";
-import { failureOf, fetched, newWebOf, run, site, sized } from "./lab.ts";
+import { sized, someOf } from "../../../vitest.long.ts";
+import { failureOf, fetched, newWebOf, run, site } from "./lab.ts";
 
 /** HTML that hangs, overflows or blows up a DOM. */
 const HOSTILE: Readonly<Record<string, string>> = {

@@ -17,7 +17,6 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { Call } from "@refmcp/core";
 import { fakeCall } from "@refmcp/testing";
 import { onTestFinished } from "vitest";
-import { isLong } from "../../../vitest.long.ts";
 import type { WebOptions } from "../src/page/download/client.ts";
 import { Web } from "../src/page/download/web.ts";
 import { tools } from "../src/tools/index.ts";
@@ -247,6 +246,3 @@ export async function failureOf(work: Promise<unknown>): Promise<ToolError> {
   if (error instanceof ToolError) return error;
   throw error ?? new Error("the call did not fail");
 }
-
-/** The size of a hostile page: a quarter in `npm test`, where what is not linear would still exceed every limit. */
-export const sized = (count: number): number => (isLong ? count : count / 4);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { readMarkdown, sized } from "./lab.ts";
+import { sized } from "../../../vitest.long.ts";
+import { readMarkdown } from "./lab.ts";
 import { prose } from "./pages/write.ts";
 
 /** A mark in the text, and the note at the page's end, as different programs write them. */

@@ -1,5 +1,6 @@
+import { isLong } from "../../../vitest.long.ts";
 import { testAttacks } from "./attacks.ts";
-import { callOf } from "./matrix.ts";
+import { ALL_CALLS, callOf } from "./matrix.ts";
 import { VECTORS } from "./vectors.ts";
 
 /** One trap for each mechanism by which a repository makes git run a program. */
@@ -24,13 +25,14 @@ const TRAPS: ReadonlySet<string> = new Set([
 
 const TOOLS = ["diff", "add", "commit", "checkout", "merge", "stash", "fetch", "status"];
 
-// All traps and all tools are in attacks.long.test.ts.
-testAttacks(
-  VECTORS.filter(({ name }) => TRAPS.has(name)),
-  [
-    ...TOOLS.map((name) => callOf(`git_${name}`)),
-    { tool: "git_show", args: { revision: "partial" } },
-    { tool: "git_fetch", args: { remote: "login" } },
-    { tool: "git_fetch", args: { remote: "ssh" } },
-  ],
-);
+if (isLong) testAttacks(VECTORS, ALL_CALLS, { timeout: 1_200_000 });
+else
+  testAttacks(
+    VECTORS.filter(({ name }) => TRAPS.has(name)),
+    [
+      ...TOOLS.map((name) => callOf(`git_${name}`)),
+      { tool: "git_show", args: { revision: "partial" } },
+      { tool: "git_fetch", args: { remote: "login" } },
+      { tool: "git_fetch", args: { remote: "ssh" } },
+    ],
+  );

@@ -1,6 +1,8 @@
 import { join } from "node:path";
-import { contract } from "@refmcp/testing";
+import { contract, evals } from "@refmcp/testing";
 import { afterAll } from "vitest";
+import { isLong } from "../../../vitest.long.ts";
+import { tasks } from "../evals/tasks.ts";
 import { server } from "../src/server.ts";
 import { disposeTemplate, world } from "./world.ts";
 
@@ -10,5 +12,7 @@ contract({
   snapshots: import.meta.dirname,
   world,
 });
+
+if (isLong) evals(server, tasks, world);
 
 afterAll(disposeTemplate);

@@ -45,11 +45,11 @@ export const server = defineServer({
   resources,
   prompts,
   // Loaded with the first call, to keep startup fast.
-  async open({ options: given, allowlist: allowed, log }) {
+  async open({ options: values, allowlist: allowed, log }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { openMemory } = await import("./graph/memory.ts");
     const { locationOf } = await import("./graph/location.ts");
-    const memory = await openMemory(locationOf(given), createPathGuard(allowed));
+    const memory = await openMemory(locationOf(values), createPathGuard(allowed));
     const { warning } = memory.store;
     if (warning !== undefined) log.warning(warning);
     return memory;

@@ -6,7 +6,7 @@ import { searchNodes } from "../src/graph/search/search.ts";
 import { startServer } from "./process.ts";
 import { sqlite, temporary } from "./temporary.ts";
 
-/** `npm test` makes fewer tries than durability.long.test.ts. */
+/** `npm test` makes fewer tries. */
 const WRITERS = isLong ? 4 : 2;
 const WRITES = isLong ? 500 : 50;
 const KILLS = isLong ? 100 : 5;

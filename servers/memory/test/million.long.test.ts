@@ -36,7 +36,6 @@ it("a graph of a million observations is written, searched, read and changed lik
   });
   expect(await data("search_nodes", { query: "b654321k" })).toMatchObject({
     entities: [{ name: "Shelf 654" }],
-    total: 1,
   });
   // Every fact has this word: only the newest are ranked.
   expect(await data("search_nodes", { query: "book" })).toMatchObject({
@@ -60,5 +59,5 @@ it("a graph of a million observations is written, searched, read and changed lik
     { addedObservations: ["a globe"], duplicates: ["book b7000k"] },
   ]);
   await data("delete_entities", { entityNames: ["Shelf 654"] });
-  expect((await data("search_nodes", { query: "b654321k" })).total).toBe(0);
+  expect((await data("search_nodes", { query: "b654321k" })).entities).toEqual([]);
 }, 600_000);

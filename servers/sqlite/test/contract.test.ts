@@ -1,5 +1,7 @@
 import { fileURLToPath } from "node:url";
-import { contract } from "@refmcp/testing";
+import { contract, evals } from "@refmcp/testing";
+import { isLong } from "../../../vitest.long.ts";
+import { tasks } from "../evals/tasks.ts";
 import { server } from "../src/server.ts";
 import { world } from "./fixture.ts";
 
@@ -11,3 +13,4 @@ contract({
   world,
   allTools: ["--allow-write", "--allow-ddl"],
 });
+if (isLong) evals(server, tasks, world);

@@ -11,9 +11,11 @@ it("keeps the last failures, which explain what a page did last", async () => {
   });
   for (let port = 1; port <= 201; port++) {
     const socket = connect(proxy.port, "127.0.0.1");
-    socket.end(`CONNECT a.example:${port} HTTP/1.1\r\nhost: a.example\r\n\r\n`).resume();
+    const host = port === 200 ? "[::1]" : "a.example";
+    socket.end(`CONNECT ${host}:${port} HTTP/1.1\r\nhost: ${host}\r\n\r\n`).resume();
     await once(socket, "close");
   }
+  expect(proxy.failureAt("[::1]:200")).toBeDefined();
   expect(proxy.failureAt("a.example:1")).toBeUndefined();
   expect(proxy.failureAt("a.example:201")).toMatchObject({ isRefused: true, reason: "refused" });
   await proxy.close();

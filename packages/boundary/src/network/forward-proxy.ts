@@ -137,8 +137,8 @@ export class ForwardProxy {
       }
       return socket;
     } catch (error) {
-      const [authority, refused] = [`${host}:${port}`, this.guard.isRefusal(error)];
-      this.failures.push({ authority, isRefused: refused, reason: reasonOf(error) });
+      const [authority, isRefused] = [`${host}:${port}`, this.guard.isRefusal(error)];
+      this.failures.push({ authority, isRefused, reason: reasonOf(error) });
       if (this.failures.length > MAX_FAILURES) this.failures.shift();
       throw error;
     }
@@ -159,7 +159,7 @@ export class ForwardProxy {
     }
     const upstream = httpRequest({
       agent: this.#agent,
-      host: withoutBrackets(url.hostname),
+      host: url.hostname,
       port: url.port === "" ? 80 : Number(url.port),
       method: request.method,
       path: url.pathname + url.search,
@@ -192,7 +192,7 @@ export class ForwardProxy {
     const port = /:(\d{1,5})$/.exec(request.url ?? "")?.[1];
     try {
       if (url === undefined || port === undefined) throw new Error("no host and port");
-      const target = await this.#connect(withoutBrackets(url.hostname), Number(port));
+      const target = await this.#connect(url.hostname, Number(port));
       socket.on("close", () => target.destroy());
       target.on("close", () => socket.destroy());
       socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
@@ -204,9 +204,6 @@ export class ForwardProxy {
     }
   }
 }
-
-/** An IPv6 address without its brackets. */
-const withoutBrackets = (hostname: string) => hostname.replace(/^\[(.*)\]$/, "$1");
 
 /** Raw headers (alternating names and values) without the hop-by-hop ones. */
 function endToEndHeaders(raw: readonly string[]): string[] {

@@ -72,6 +72,8 @@ export function walkedDirectory(
  */
 export function ownDirectory(path: string): WalkedDirectory {
   const hides = () => false;
+  if (!hasProc() && !lstatSync(path).isDirectory())
+    throw Object.assign(new Error(`ENOTDIR: ${path}`), { code: "ENOTDIR" });
   if (!hasProc()) return byPath(realpathSync.native(path), hides);
   const fd = openSync(path, DIRECTORY_FLAGS);
   return byDescriptor(path, PROC + fd, fstatSync(fd).dev, hides, () => closeSync(fd));

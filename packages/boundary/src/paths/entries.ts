@@ -60,9 +60,7 @@ export async function openEntry(
   try {
     const name = basename(path);
     const entry = parent.entry(name);
-    const stat = parent.isLocal
-      ? lstatSync(entry, { throwIfNoEntry: false })
-      : await lstat(entry).catch(orMissing);
+    const stat = await statIn(parent, entry);
     const place = { parent, name, path, entry, stat };
     if (allowed.hidden?.hides(join(parent.realPath, name))) throw pathError("hidden", path);
     if (write && !(through && stat?.isSymbolicLink())) requireWritable(place, context);
@@ -72,6 +70,14 @@ export async function openEntry(
     throw error;
   }
 }
+
+/** lstat of an entry, in the thread pool if it may wait for a file server; undefined if nothing is there. */
+export const statIn = async ({ isLocal }: GuardedDirectory, entry: string) =>
+  isLocal ? lstatSync(entry, { throwIfNoEntry: false }) : lstat(entry).catch(orMissing);
+
+/** The same with the numbers that identify a file. @throws the operating system's error */
+export const identityIn = async ({ isLocal }: GuardedDirectory, entry: string) =>
+  isLocal ? lstatSync(entry, { bigint: true }) : lstat(entry, { bigint: true });
 
 /**
  * @throws ToolError `denied` if the path is in a read-only directory, or is or contains an allowed directory

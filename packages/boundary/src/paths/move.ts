@@ -15,7 +15,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { walkedDirectory } from "./below.ts";
-import { explain, withEntry } from "./entries.ts";
+import { explain, identityIn, withEntry } from "./entries.ts";
 import { fold, isInside } from "./names.ts";
 import { errorCode, pathError, quote, specialFileError } from "./path-errors.ts";
 import { copyTree, type Inventory, removeTree } from "./tree.ts";
@@ -30,7 +30,7 @@ export async function moveEntry(
   check?: (entry: string) => void,
 ): Promise<void> {
   await withEntry(from, context, { write: true }, async (source) => {
-    const stat = lstatSync(source.entry, { bigint: true });
+    const stat = await identityIn(source.parent, source.entry);
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink())
       throw specialFileError(from, stat);
     check?.(source.entry);
@@ -98,8 +98,8 @@ async function moveTo(
  * entries.
  */
 async function isOneEntry(source: GuardedPlace, target: GuardedPlace): Promise<boolean> {
-  const here = lstatSync(source.parent.entry(""), { bigint: true });
-  if (!isSame(here, lstatSync(target.parent.entry(""), { bigint: true }))) return false;
+  const here = await identityIn(source.parent, source.parent.entry(""));
+  if (!isSame(here, await identityIn(target.parent, target.parent.entry("")))) return false;
   if (source.name === target.name) return true;
   if (target.stat === undefined || fold(source.name) !== fold(target.name)) return false;
   const names = await readdir(source.parent.entry(""));
@@ -126,7 +126,7 @@ export async function moveInto(entry: string, target: GuardedPlace, stat?: Stats
   const { parent, path } = target;
   await parent.verify();
   if (stat !== undefined) await whileHeld(path, () => replaceUnchanged(entry, target, stat));
-  else await renameFree({ entry, path }, lstatSync(entry, { bigint: true }), target);
+  else await renameFree({ entry, path }, await identityIn(parent, entry), target);
   await parent.verify();
 }
 

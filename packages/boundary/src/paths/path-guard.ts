@@ -4,7 +4,9 @@ import { Line } from "../line.ts";
 import { type WalkedDirectory, walkedDirectory } from "./below.ts";
 import { directoryAround, locate } from "./check.ts";
 import { entryExists, explain, makeDirectories, openEntry, readLinkAt } from "./entries.ts";
+import { realPathOf } from "./existing.ts";
 import { moveEntry } from "./move.ts";
+import { within } from "./names.ts";
 import { hasProc, openerOf, type Verification } from "./open.ts";
 import type {
   AllowedDirectories,
@@ -85,6 +87,13 @@ export interface PathGuard {
   move(from: string, to: string, check?: (entry: string) => void): Promise<void>;
   /** The directory for a walk, or to copy or remove something in it with `copyTree` and `removeTree`. */
   walk(directory: GuardedDirectory): WalkedDirectory;
+}
+
+/** Hides files and directories, which need not exist, and everything below them, from all tools. */
+export function hiddenAt(places: readonly string[]): HiddenPlaces {
+  const paths = [...new Set(places.flatMap((path) => [path, realPathOf(path)]))];
+  // Called for every entry of every walk.
+  return { paths, hides: (realPath) => paths.some((path) => within(realPath, path)) };
 }
 
 /** The same allowed directories without places that a guard must never access. */

@@ -13,7 +13,7 @@ import type { PathGuard } from "./path-guard.ts";
 
 const swapperScript = fileURLToPath(new URL("../../test/fixtures/swapper.mjs", import.meta.url));
 
-/** `npm test` runs a tenth of what races.long.test.ts runs. */
+/** `npm test` runs a tenth. */
 const LESS = isLong ? 1 : 10;
 
 /** In memory if possible, since every write goes to the disk twice. */

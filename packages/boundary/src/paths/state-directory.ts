@@ -11,10 +11,9 @@ import { homedir, tmpdir, userInfo } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import envPaths from "env-paths";
 import { reasonOf } from "../answer/errors.ts";
-import { realPathOf } from "./existing.ts";
 import { within } from "./names.ts";
 import { errorCode } from "./path-errors.ts";
-import type { AllowedDirectories, HiddenPlaces } from "./types.ts";
+import type { AllowedDirectories } from "./types.ts";
 
 /**
  * Possible locations of what a server must remember, in order of preference: the user's state directory, then directories
@@ -93,13 +92,6 @@ function demandOwner(stat: Stats, owners: readonly (number | undefined)[]): void
   if (!stat.isDirectory()) throw new Error("not a directory");
   if (process.getuid !== undefined && !owners.includes(stat.uid))
     throw new Error("it belongs to another user");
-}
-
-/** Hides files and directories, which need not exist, and everything below them, from all tools. */
-export function hiddenAt(places: readonly string[]): HiddenPlaces {
-  const paths = [...new Set(places.flatMap((path) => [path, realPathOf(path)]))];
-  // Called for every entry of every walk.
-  return { paths, hides: (realPath) => paths.some((path) => within(realPath, path)) };
 }
 
 /**

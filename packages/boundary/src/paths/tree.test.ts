@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, rename, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import {
   allowlistOf,
   makeWorkspace,
@@ -79,6 +79,16 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
     const signal = AbortSignal.abort(new Error("taken back"));
     await expect(copyTree(at("tree"), image, { signal })).rejects.toThrow("taken back");
     own.close();
+  });
+
+  it("of our own are refused behind a link, also on systems without /proc", async () => {
+    vi.doMock("./open.ts", async (original) => ({ ...(await original()), hasProc: () => false }));
+    vi.resetModules();
+    onTestFinished(() => vi.doUnmock("./open.ts"));
+    const { ownDirectory: ownByPath } = await import("./below.ts");
+    for (const open of [ownDirectory, ownByPath])
+      expect(() => open(join(root, "tree", "link"))).toThrow("ENOTDIR");
+    expect(ownByPath(root).entries()).toHaveLength(1);
   });
 
   it("of the whole disk have no /proc, /sys and /dev below them, wherever they are mounted", async () => {

@@ -1,7 +1,7 @@
-import { accessSync, fchmodSync, fstatSync, lstatSync, type Stats } from "node:fs";
-import { constants, type FileHandle, lstat, readdir, rename, unlink } from "node:fs/promises";
+import { accessSync, constants, fchmodSync, fstatSync, type Stats } from "node:fs";
+import { access, type FileHandle, lstat, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { existingInside, openEntry } from "./entries.ts";
+import { existingInside, identityIn, openEntry, statIn } from "./entries.ts";
 import { giveFreeName, replaceUnchanged, temporaryName } from "./move.ts";
 import { keyOf } from "./names.ts";
 import { openUnlinked } from "./open-portable.ts";
@@ -22,7 +22,7 @@ export async function updateFileAt<Result>(
   context: GuardContext,
 ): Promise<Result> {
   return serialized(path, {}, context, async (place) => {
-    requirePermission(place);
+    await requirePermission(place);
     const { stat, handle: readHandle } = await context.opener.openFile(place.entry, path);
     let handle: FileHandle | undefined;
     try {
@@ -82,13 +82,13 @@ export async function writeFileAt(
   const { mode, check } = options;
   return serialized(path, options, context, async (place) => {
     const { parent, entry, path } = place;
-    const present = lstatSync(entry, { throwIfNoEntry: false });
+    const present = await statIn(parent, entry);
     if (present !== undefined) {
       if (present.isDirectory()) throw pathError("is_directory", path);
       if (present.isSymbolicLink()) throw pathError("changed_meanwhile", path);
       if (!present.isFile()) throw specialFileError(path, present);
       if (mode === "create") throw pathError("eexist", path);
-      requirePermission(place);
+      await requirePermission(place);
     }
     const temporary = await createTemporaryFile(parent, present ? 0o600 : 0o666, path);
     try {
@@ -128,9 +128,9 @@ async function runCheck(
 /**
  * Replacing a file needs no permission on the file itself, but a user who removed that permission wants it unchanged.
  */
-function requirePermission({ entry, path }: GuardedPlace): void {
+async function requirePermission({ parent, entry, path }: GuardedPlace): Promise<void> {
   try {
-    accessSync(entry, constants.W_OK);
+    await (parent.isLocal ? accessSync : access)(entry, constants.W_OK);
   } catch (error) {
     const isDenied = ["EACCES", "EPERM"].includes(errorCode(error) ?? "");
     throw isDenied ? pathError("not_writable", path) : error;
@@ -176,11 +176,12 @@ export async function createTemporaryFile(directory: GuardedDirectory, mode: num
     await unlink(entry).catch(() => {});
   };
   try {
+    // Known since it was created, even on a file server.
     const identity = fstatSync(handle.fd, { bigint: true });
     await directory.verify();
-    if (!isSame(lstatSync(entry, { bigint: true }), identity))
+    if (!isSame(await identityIn(directory, entry), identity))
       throw pathError("changed_meanwhile", path);
-    return { handle, entry, identity, discard };
+    return { handle, entry, identity, isLocal: directory.isLocal, discard };
   } catch (error) {
     await discard();
     throw error;
@@ -191,16 +192,14 @@ export async function createTemporaryFile(directory: GuardedDirectory, mode: num
  * Gives the new file the old one's mode, owner and birth time, as far as the system allows. The set-user-ID and
  * set-group-ID bits are cleared, as with every write(2) by a user other than root.
  */
-type TemporaryFile = Awaited<ReturnType<typeof createTemporaryFile>>;
-
-async function copyAttributes({ handle, identity }: TemporaryFile, old: Stats): Promise<void> {
+async function copyAttributes(file: Awaited<ReturnType<typeof createTemporaryFile>>, old: Stats) {
+  const { handle, identity, isLocal } = file;
   if (BigInt(old.uid) !== identity.uid || BigInt(old.gid) !== identity.gid)
     await handle.chown(old.uid, old.gid).catch(() => {});
-  fchmodSync(handle.fd, old.mode & 0o777);
+  if (isLocal) fchmodSync(handle.fd, old.mode & 0o777);
+  else await handle.chmod(old.mode & 0o777);
   // On these systems, a modification time before the birth time also sets the birth time: utimes(2).
   if (process.platform === "darwin" || process.platform === "freebsd") {
-    const now = new Date();
-    await handle.utimes(now, old.birthtime);
-    await handle.utimes(now, now);
+    for (const time of [old.birthtime, new Date()]) await handle.utimes(new Date(), time);
   }
 }

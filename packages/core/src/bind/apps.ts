@@ -35,7 +35,7 @@ export interface ConfirmedCall {
 }
 
 /** What views need to know of a running server. */
-type ViewHost = Pick<Runtime<never, OptionTable>, "options" | "tools" | "tool"> & {
+type ViewHost = Pick<Runtime<never, OptionTable>, "options" | "tools" | "toolsByName"> & {
   readonly definition: Outline;
 };
 
@@ -81,6 +81,11 @@ export class Apps {
     return tool.view ?? (asks && tool.effect === "destroy" ? CONFIRM_VIEW : undefined);
   }
 
+  /** Whether a call is confirmed in the card; never if the tool has its own view, which takes its place. */
+  asksInView(tool: ToolFacts, capabilities: ClientCapabilities | undefined): boolean {
+    return this.viewOf(tool, capabilities) === CONFIRM_VIEW;
+  }
+
   hasViewsFor(capabilities: ClientCapabilities | undefined): boolean {
     return (
       capabilities?.extensions !== undefined &&
@@ -91,7 +96,7 @@ export class Apps {
   /** The answer to `tools/list` for a client that shows views. */
   withViews(tools: readonly ListedTool[], { client }: ClientRequest): ListedTool[] {
     const list = tools.map((tool): ListedTool => {
-      const facts = this.#runtime.tool(tool.name);
+      const facts = this.#runtime.toolsByName.get(tool.name);
       const view = facts && this.viewOf(facts, client.capabilities);
       if (view === undefined) return tool;
       const { outputSchema, ...rest } = tool;

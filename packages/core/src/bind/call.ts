@@ -96,8 +96,9 @@ class RunningCall implements Call {
   get leftMs(): number {
     const { timeoutMs, taskMs } = this.#limits;
     const callMs = timeoutMs * (this.#request.wantsProgress ? MAX_LIMITS : 1);
-    const limitMs = this.#request.taskAfterMs < timeoutMs ? taskMs : callMs;
-    return Math.max(0, this.#began + limitMs - performance.now());
+    const isTask = this.#request.taskAfterMs < timeoutMs;
+    const end = isTask ? this.#request.began + taskMs : this.#began + callMs;
+    return Math.max(0, end - performance.now());
   }
 
   get signal(): AbortSignal {
@@ -133,7 +134,7 @@ class RunningCall implements Call {
   readonly #onTimeout = (): void => {
     const { timeoutMs, taskMs } = this.#limits;
     const isTask = this.#request.task !== undefined;
-    const leftMs = isTask ? this.#began + taskMs - performance.now() : 0;
+    const leftMs = isTask ? this.#request.began + taskMs - performance.now() : 0;
     if (leftMs > 0) {
       this.#timer = setTimeout(this.#onTimeout, leftMs);
       return;

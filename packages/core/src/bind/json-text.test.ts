@@ -22,21 +22,18 @@ const server = defineServer({
   open: async () => ({}),
 });
 
-it.each(["legacy", "modern"] as const)(
-  "sends JSON text unchanged in both places (%s)",
-  async (era) => {
-    const { client, close } = await connectInMemory(server, { era });
-    const { content, structuredContent } = await client.callTool({
-      name: "ready_text",
-      arguments: { size: 2 },
-    });
-    expect(content).toEqual([{ type: "text", text: '{"rows": [1.0, "a\\"b\\u2028",  "xx"]}' }]);
-    expect(structuredContent).toEqual({ rows: [1, 'a"b\u2028', "xx"] });
-    const large = await client.callTool({ name: "ready_text", arguments: { size: 90_000 } });
-    expect(large.isError).toBe(true);
-    expect(large.content).toEqual([
-      { type: "text", text: expect.stringContaining("the limit is 80,000") },
-    ]);
-    await close();
-  },
-);
+it("sends JSON text unchanged in both places", async () => {
+  const { client, close } = await connectInMemory(server, { era: "modern" });
+  const { content, structuredContent } = await client.callTool({
+    name: "ready_text",
+    arguments: { size: 2 },
+  });
+  expect(content).toEqual([{ type: "text", text: '{"rows": [1.0, "a\\"b\\u2028",  "xx"]}' }]);
+  expect(structuredContent).toEqual({ rows: [1, 'a"b\u2028', "xx"] });
+  const large = await client.callTool({ name: "ready_text", arguments: { size: 90_000 } });
+  expect(large.isError).toBe(true);
+  expect(large.content).toEqual([
+    { type: "text", text: expect.stringContaining("the limit is 80,000") },
+  ]);
+  await close();
+});

@@ -1,5 +1,3 @@
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
-import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -8,12 +6,14 @@ import {
   type ConnectOptions,
   connectInMemory,
   type Era,
-  serveInMemory,
 } from "../../../testing/src/connect.ts";
+import { claim, request } from "../../test/fixtures/messages.ts";
 import { rootsOf } from "../../test/fixtures/roots.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
+import { Wire } from "../../test/fixtures/wire.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
+import { META } from "../engine/wire.ts";
 import { prepare } from "../run/prepare.ts";
 
 interface Done {
@@ -213,51 +213,22 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
   });
 });
 
-describe("the state of a round, modern era", () => {
-  /** A client that writes its own messages, as one that cheats would. */
-  async function raw(
-    capabilities: Record<string, unknown> = {},
-  ): Promise<(params: Record<string, unknown>) => Promise<Record<string, unknown>>> {
-    const prepared = await prepare(server, [], {});
-    if (prepared.kind !== "run") throw new Error("not running");
-    const [mine, theirs] = InMemoryTransport.createLinkedPair();
-    serveInMemory(prepared.runningService.service, theirs);
-    const waiting = new Map<unknown, (message: JSONRPCMessage) => void>();
-    mine.onmessage = (message) => {
-      if ("id" in message) waiting.get(message.id)?.(message);
-    };
-    await mine.start();
-    let id = 0;
-    const _meta = {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
-      "io.modelcontextprotocol/clientCapabilities": { elicitation: { form: {} }, ...capabilities },
-    };
-    return (params) =>
-      new Promise((resolve) => {
-        id += 1;
-        waiting.set(id, (message) => resolve({ ...message }));
-        void mine.send({ jsonrpc: "2.0", id, method: "tools/call", params: { ...params, _meta } });
-      });
-  }
-
-  const roundOf = (answer: Record<string, unknown>) =>
-    z
-      .object({
-        result: z.object({
-          requestState: z.string(),
-          inputRequests: z.record(z.string(), z.unknown()),
-        }),
-      })
-      .parse(answer).result;
-
-  it("does not carry a confirmation from one call to another", async () => {
-    const call = await raw();
-    const { inputRequests } = roundOf(await call({ name: "ask_remove", arguments: { name: "a" } }));
-    const [key = ""] = Object.keys(inputRequests);
-    const inputResponses = { [key]: { action: "accept", content: { confirm: true } } };
-    const other = await call({ name: "ask_remove", arguments: { name: "b" }, inputResponses });
-    expect(Object.keys(roundOf(other).inputRequests)).not.toEqual([key]);
-    expect(done.deleted).toEqual([]);
-  });
+it("a confirmation is not valid for another call in the modern era", async () => {
+  const prepared = await prepare(server, [], {});
+  if (prepared.kind !== "run") throw new Error("not running");
+  const wire = new Wire({}, prepared.runningService.service);
+  /** The key of the question that a call asks. */
+  const questionOf = async (name: string, answers = {}) => {
+    const _meta = { ...claim(), [META.capabilities]: { elicitation: {} } };
+    const params = { name: "ask_remove", arguments: { name }, _meta, ...answers };
+    wire.send(request(1, "tools/call", params));
+    return Object.keys(Object((await wire.next()).result?.inputRequests))[0] ?? "";
+  };
+  const key = await questionOf("a");
+  const inputResponses = { [key]: { action: "accept", content: { confirm: true } } };
+  const otherKey = await questionOf("b", { inputResponses });
+  expect([key, otherKey]).toEqual([expect.stringMatching(/^ask-/), expect.stringMatching(/^ask-/)]);
+  expect(otherKey).not.toBe(key);
+  expect(done.deleted).toEqual([]);
+  await wire.handle.close();
 });

@@ -4,11 +4,12 @@ import { crypto } from "@refmcp/boundary/crypto";
 import type * as z from "zod";
 import type { SampleRequest, SampleResult } from "../define/content.ts";
 import type { Outline } from "../define/server.ts";
-import { invalidParams, ProtocolError } from "../engine/errors.ts";
+import { ProtocolError } from "../engine/errors.ts";
 import { isObject } from "../engine/message.ts";
 import type { ClientRequest } from "../engine/request.ts";
 import type { Revision } from "../engine/revision.ts";
 import { type ClientCapabilities, CODES, type InputRequest } from "../engine/wire.ts";
+import { ANSWER_MS, readState, signState } from "./signed-state.ts";
 
 /** The result of a request whose questions the client has to answer first (MCP 2026-07-28, `InputRequiredResult`). */
 export class InputRequired {
@@ -38,8 +39,6 @@ export class ConfirmationNeeded extends Error {
 
 /** The methods that may end with `input_required`. */
 const RETRIED: ReadonlySet<string> = new Set(["tools/call", "prompts/get", "resources/read"]);
-/** How long a person may take to answer, and how long signed state is accepted, in milliseconds. */
-const ANSWER_MS = 10 * 60_000;
 /** Maximum length of a question, which may repeat arguments. */
 const MAX_QUESTION_CHARS = 10_000;
 /** Maximum length of the answers in a `requestState`, as JSON. */
@@ -107,7 +106,7 @@ export class Questions {
     if (this.#answers !== undefined) return this.#answers;
     const { requestState, inputResponses } = this.#request.params;
     const isState = typeof requestState === "string" && this.#request.revision.era === "modern";
-    const state = isState ? this.#verify(requestState) : undefined;
+    const state = isState ? readState(requestState, this.#server.stateKey, this.#owner) : undefined;
     const earlierAnswers = state?.subject === digest(this.#subject()) ? state.answers : undefined;
     this.#answers = {
       ...(isObject(earlierAnswers) ? earlierAnswers : {}),
@@ -126,7 +125,8 @@ export class Questions {
     const state = { subject: digest(this.#subject()), answers: Object.fromEntries(this.#used) };
     if (JSON.stringify(state).length > MAX_STATE_CHARS)
       throw new ToolError("too_large", "The user's answers are too long to keep.");
-    return new InputRequired(Object.fromEntries(this.#openQuestions ?? []), this.#sign(state));
+    const requestState = signState(state, this.#server.stateKey, this.#owner);
+    return new InputRequired(Object.fromEntries(this.#openQuestions ?? []), requestState);
   }
 
   /** Sends the open questions as requests (legacy era), all at once. What the client does not answer, fails. */
@@ -268,38 +268,10 @@ export class Questions {
     throw new Error(`the client must answer ${key}`);
   }
 
-  /**
-   * Signs state that a client receives and returns (MCP 2026-07-28, `requestState`: it MUST be integrity-protected), with
-   * HMAC-SHA-256 over the state, its expiry, and what it is for and who sent it.
-   */
-  #sign(state: object): string {
-    const json = JSON.stringify([Date.now() + ANSWER_MS, state]);
-    const body = Buffer.from(json).toString("base64url");
-    return `${body}.${this.#signature(body).toString("base64url")}`;
-  }
-
-  /** The state. @throws ProtocolError -32602 for one that this server did not issue for this caller, or too long ago. */
-  #verify(text: string): Record<string, unknown> {
-    const [body = "", mac = ""] = text.split(".", 2);
-    const actual = Buffer.from(mac, "base64url");
-    const expected = this.#signature(body);
-    const isOurs = actual.length === expected.length && crypto().timingSafeEqual(actual, expected);
-    const [expires, state]: [number, Record<string, unknown>] = isOurs
-      ? JSON.parse(Buffer.from(body, "base64url").toString("utf8"))
-      : [0, {}];
-    if (Date.now() <= expires) return state;
-    const why = isOurs
-      ? "has expired."
-      : "was changed, belongs to another request or caller, or was issued by another process: copies of a server accept each other's with the same --http-state-key-env.";
-    const message = `The requestState ${why} Send the request again without it.`;
-    throw new ProtocolError(invalidParams(message, { reason: "invalid_request_state" }));
-  }
-
-  #signature(body: string): Buffer {
+  /** What signed state belongs to. */
+  get #owner(): string {
     const { method, client } = this.#request;
-    const owner = JSON.stringify([this.#server.definition.name, method, client.principal?.key]);
-    const hmac = crypto().createHmac("sha256", this.#server.stateKey);
-    return hmac.update(`${body.length}:${body}${owner}`).digest();
+    return JSON.stringify([this.#server.definition.name, method, client.principal?.key]);
   }
 }
 

@@ -18,7 +18,8 @@ import type { ClientRequest } from "../engine/request.ts";
 import type { ReadResourceResult } from "../engine/wire.ts";
 import { runHandler } from "./call.ts";
 import { InputRequired } from "./questions.ts";
-import { codeOf, type Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
+import { codeOf } from "./tool.ts";
 
 interface Entry {
   readonly outline: ResourceOutline;

@@ -39,8 +39,9 @@ export class Runtime<Context, Table extends OptionTable> {
   };
   /** The tools that these options offer. */
   readonly tools: readonly ToolOutline[];
+  /** They by all their names. */
+  readonly toolsByName: ReadonlyMap<string, ToolOutline>;
   readonly #parts: RuntimeParts<Table>;
-  readonly #toolsByName: ReadonlyMap<string, ToolOutline>;
   readonly #listeners = new Set<Listener>();
   #isClosed = false;
   #closeController = new AbortController();
@@ -63,7 +64,7 @@ export class Runtime<Context, Table extends OptionTable> {
     const budget = Math.min(maxAnswerChars, HARD_ANSWER_CHARS);
     this.callLimits = { budget, timeoutMs, taskMs: taskTimeoutMs };
     this.tools = offeredTools(definition, parts.options);
-    this.#toolsByName = new Map(
+    this.toolsByName = new Map(
       this.tools.flatMap((tool) => namesOf(tool).map((name) => [name, tool] as const)),
     );
     this.allowlist.onChange(this.#resourcesChanged);
@@ -72,11 +73,6 @@ export class Runtime<Context, Table extends OptionTable> {
   get stateKey(): Uint8Array {
     this.#stateKey ??= crypto().randomBytes(32);
     return this.#stateKey;
-  }
-
-  /** An offered tool, by any of its names. */
-  tool(name: string): ToolOutline | undefined {
-    return this.#toolsByName.get(name);
   }
 
   /** The server's code. If loading fails, the next call tries again. */
@@ -162,16 +158,6 @@ export class Runtime<Context, Table extends OptionTable> {
   #notify(call: (listener: Listener) => void): void {
     for (const listener of this.#listeners) call(listener);
   }
-}
-
-/** The code of what an outline lists by this name. */
-export function codeOf<Entry extends { readonly name: string }>(
-  entries: readonly Entry[] | undefined,
-  name: string,
-): Entry {
-  const entry = entries?.find((candidate) => candidate.name === name);
-  if (entry === undefined) throw new TypeError(`the outline has ${name}, but the server does not`);
-  return entry;
 }
 
 /**

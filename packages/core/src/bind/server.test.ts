@@ -37,7 +37,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     ["--read-only", "echo fail link slow"],
     ["--tools probe_echo,probe_extra", "echo extra"],
     ["--exclude-tools probe_fail,probe_slow,probe_link,probe_wipe", "count echo"],
-    ["--toolsets extra", "extra"],
     ["--allow-write --toolsets extra --tools probe_write", "extra write"],
     ["--toolsets extra --tools probe_write", "extra"],
     ["--toolsets slim,extra --exclude-tools probe_say", "extra slow"],
@@ -46,7 +45,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       "count echo extra fail write",
     ],
     ["--read-only --toolsets all --tools probe_say", "echo extra fail link slow"],
-    ["--tools probe_say", "echo"],
   ])("offers with %s what the options allow", async (args, expected) => {
     const { client } = await connect({ era, args: args.split(" ") });
     const names = (await client.listTools()).tools.map((tool) => tool.name);

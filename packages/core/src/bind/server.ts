@@ -10,14 +10,21 @@ import { refuseCursor } from "../engine/errors.ts";
 import { isObject } from "../engine/message.ts";
 import type { ClientRequest, Handler } from "../engine/request.ts";
 import type { Service } from "../engine/service.ts";
-import { TASKS_EXTENSION, Tasks } from "../engine/tasks.ts";
-import type { GetPromptResult, ListedTool } from "../engine/wire.ts";
+import { Tasks } from "../engine/tasks.ts";
+import { type GetPromptResult, type ListedTool, TASKS_EXTENSION } from "../engine/wire.ts";
 import { APPS_EXTENSION, Apps } from "./apps.ts";
 import { runHandler } from "./call.ts";
 import { InputRequired } from "./questions.ts";
 import { Resources, runAlone } from "./resource.ts";
-import { codeOf, type Runtime } from "./runtime.ts";
-import { answerConfirmation, blockFor, callTool, parseArguments, unknownName } from "./tool.ts";
+import type { Runtime } from "./runtime.ts";
+import {
+  answerConfirmation,
+  blockFor,
+  callTool,
+  codeOf,
+  parseArguments,
+  unknownName,
+} from "./tool.ts";
 
 /** Maximum values of one completion (MCP, "Completion"). */
 const MAX_COMPLETIONS = 100;
@@ -67,11 +74,10 @@ export function serviceOf<Context>(
         const toolName = String(request.params.name);
         if (toolName === apps.tool.name && apps.hasViewsFor(request.client.capabilities))
           return answerConfirmation(runtime, request, apps);
-        const tool = runtime.tool(toolName);
+        const tool = runtime.toolsByName.get(toolName);
         if (tool === undefined) throw unknownName("tool", toolName, runtime.tools.map(nameOf));
         const call = () => callTool(runtime, tool, request, apps);
-        const isTask = request.task === undefined && tasks.isFor(request);
-        return isTask ? tasks.run(request, scopeFor(tool.effect), call) : call();
+        return request.canBecomeTask ? tasks.run(request, scopeFor(tool.effect), call) : call();
       },
     ],
   ]);
@@ -118,7 +124,7 @@ export function serviceOf<Context>(
       };
     },
     scopeFor,
-    tool: (toolName) => runtime.tool(toolName),
+    tool: (toolName) => runtime.toolsByName.get(toolName),
     tasks,
     ready: (signal) => runtime.ready(signal),
     watch: (uri, onChange, request) => resources.watch(uri, onChange, request),

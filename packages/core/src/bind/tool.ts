@@ -21,7 +21,7 @@ import type { Log } from "../log.ts";
 import type { Apps, ConfirmedCall } from "./apps.ts";
 import { runHandler } from "./call.ts";
 import { ConfirmationNeeded, InputRequired } from "./questions.ts";
-import { codeOf, type Runtime } from "./runtime.ts";
+import type { Runtime } from "./runtime.ts";
 
 /** The key in a result's `_meta` with an error's kind and code, for programs. */
 const ERROR_META = "io.github.refmcp/error";
@@ -36,7 +36,15 @@ export function unknownName(
   return new ProtocolError(invalidParams(`Unknown ${kind} ${show(name)}.${cure}`));
 }
 
-const NONE: ReadonlySet<string> = new Set();
+/** The code of what an outline lists by this name. */
+export function codeOf<Entry extends { readonly name: string }>(
+  entries: readonly Entry[] | undefined,
+  name: string,
+): Entry {
+  const entry = entries?.find((candidate) => candidate.name === name);
+  if (entry === undefined) throw new TypeError(`the outline has ${name}, but the server does not`);
+  return entry;
+}
 
 /**
  * Runs one `tools/call`. Every failure of the tool becomes a result that the agent can read.
@@ -51,7 +59,7 @@ export function callTool<Context>(
 ): Promise<CallToolResult | InputRequired> {
   const { arguments: argumentsParam } = request.params;
   const args = withListedNames(outline, isObject(argumentsParam) ? argumentsParam : {});
-  return runTool(runtime, { tool: outline, args, confirmedKeys: NONE }, request, apps);
+  return runTool(runtime, { tool: outline, args, confirmedKeys: new Set<string>() }, request, apps);
 }
 
 /** Runs the call that the user confirmed in a view (MCP Apps), or reports that they declined. */
@@ -84,8 +92,8 @@ async function runTool<Context>(
     const input = parseArguments(tool.name, tool.input, args);
     const subject = () => `${tool.name} ${JSON.stringify(args)}`;
     const handler = (context: Context, call: Call) => tool.run(input, context, call);
-    const view = tool.view === undefined ? apps.viewOf(tool, client.capabilities) : undefined;
-    const inView = view === undefined ? undefined : confirmedKeys;
+    const asksInView = tool.effect === "destroy" && apps.asksInView(tool, client.capabilities);
+    const inView = asksInView ? confirmedKeys : undefined;
     const value = await runHandler(runtime, request, subject, handler, inView);
     if (value instanceof InputRequired) return value;
     return resultFor(revision, resultOf(tool, value));

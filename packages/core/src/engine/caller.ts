@@ -8,6 +8,7 @@ import {
   type RequestMessage,
   type ResponseMessage,
   type RpcError,
+  TASKS_EXTENSION,
 } from "./wire.ts";
 
 /** Why a message is not served, for transports that report more than its error, such as HTTP. */
@@ -183,6 +184,11 @@ export function clientOf({ params }: RequestMessage, caller: Caller, { era }: Re
   const meta: Readonly<Record<string, unknown>> = params?._meta ?? {};
   const level = LOGGING_LEVELS.find((candidate) => candidate === meta[META.logLevel]);
   return { capabilities: Object(meta[META.capabilities]), logLevel: level ?? "none", principal };
+}
+
+/** Whether a modern client declares tasks. */
+export function followsTasks({ capabilities }: Client): boolean {
+  return capabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
 }
 
 export function notificationText(method: string, params: object): string {

@@ -1,9 +1,13 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createService } from "../../test/fixtures/engine-service.ts";
 import { call, initialize, modern, notification } from "../../test/fixtures/messages.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
-import type { Handler } from "./request.ts";
+import { Caller, type Send } from "./caller.ts";
+import { Engine } from "./engine.ts";
+import { Load } from "./load.ts";
+import { CALLS, type Handler } from "./request.ts";
 
 const discover = (id: unknown) => modern(id, "server/discover");
 const cancel = (requestId: unknown) => notification("notifications/cancelled", { requestId });
@@ -79,6 +83,38 @@ describe("the limit of unanswered requests", () => {
       wire.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: `file:///${id}` }] } });
     const done = [await wire.next(), await wire.next()];
     expect(done.map(({ id }) => id)).toEqual([1, 2]);
+    await wire.handle.close();
+  });
+});
+
+describe("a rate", () => {
+  it("counts every message, and refuses only requests", async () => {
+    const engine = new Engine(createService(), new Load({ perMinute: 2 }));
+    const answers: unknown[] = [];
+    const send: Send = (json) => answers.push(JSON.parse(json ?? "null"));
+    const caller = new Caller({ send });
+    for (const message of [cancel(7), modern(1, "no/such"), modern(2, "ping"), cancel(8)])
+      engine.serve(message, caller, send);
+    expect(answers).toMatchObject([
+      null,
+      { id: 1, error: { code: -32601 } },
+      { id: 2, error: { code: -32603, message: expect.stringContaining("in this minute") } },
+      null,
+    ]);
+  });
+});
+
+describe("a call that is refused", () => {
+  it("for its id or its version is published, too", async () => {
+    const outcomes: unknown[] = [];
+    const note = (finished: unknown) => outcomes.push(Object(finished).outcome);
+    subscribe(CALLS, note);
+    onTestFinished(() => void unsubscribe(CALLS, note));
+    const wire = new Wire();
+    const sleeping = modern(1, "tools/call", { name: "sleep", arguments: { ms: 5 } });
+    wire.send(sleeping, sleeping, modern(2, "tools/call", { name: "echo" }, "2027-01-01"));
+    for (let count = 0; count < 3; count++) await wire.next();
+    expect(outcomes).toEqual([-32600, -32022, "ok"]);
     await wire.handle.close();
   });
 });

@@ -149,7 +149,9 @@ export class Engine {
 
   #serveOne(value: unknown, delivery: Delivery): void {
     const message = readMessage(value);
-    if (message.kind === "request") this.#serveRequest(message.message, delivery);
+    // Every message counts. Only requests are refused: a notification may cancel some.
+    const isOverRate = this.load.isOverRate(delivery.caller.owner);
+    if (message.kind === "request") this.#serveRequest(message.message, delivery, isOverRate);
     else if (message.kind === "notification") this.#serveNotification(message.message, delivery);
     else if (message.kind === "response") serveResponse(message.message, delivery);
     else if (message.kind === "refused") refuse(delivery, message.id, message);
@@ -170,24 +172,21 @@ export class Engine {
     send(undefined, "answer");
   }
 
-  #serveRequest(message: RequestMessage, delivery: Delivery) {
+  #serveRequest(message: RequestMessage, delivery: Delivery, isOverRate: boolean) {
     const { id, method } = message;
     const { caller, send, bytes, http } = delivery;
     const key = keyOf(caller, id);
+    if (isOverRate) return this.#refuseRequest(message, delivery, RATE);
     const revision = this.#running.has(key)
       ? invalidRequest(`The id ${show(id)} belongs to a request that is still pending.`)
       : revisionOf(message, caller, http);
-    if ("code" in revision) return refuse(delivery, id, revision);
+    if ("code" in revision) return this.#refuseRequest(message, delivery, revision);
     const entry = this.#methods.get(method);
     if (entry?.isFor(revision, caller) !== true)
       return send(errorText(id, METHOD_NOT_FOUND), "answer", { error: METHOD_NOT_FOUND });
     const problem = requestProblem(message) ?? this.#callerProblem(message, delivery);
+    if (problem !== undefined) return this.#refuseRequest(message, delivery, problem);
     const { service, load } = this;
-    if (problem !== undefined) {
-      const { code } = "error" in problem ? problem.error : problem;
-      publishCall({ ...message, caller }, service, code);
-      return refuse(delivery, id, problem);
-    }
     const client = clientOf(message, caller, revision);
     const { handler } = entry;
     const onSettled = ({ isSubscription }: ClientRequest) => {
@@ -202,6 +201,12 @@ export class Engine {
     if (!request.isSubscription) caller.unanswered += 1;
     if (isSession(revision, caller)) this.#sessionCallers.add(caller);
     request.begin();
+  }
+
+  #refuseRequest(message: RequestMessage, delivery: Delivery, why: RpcError | Problem): void {
+    const { code } = "error" in why ? why.error : why;
+    publishCall({ ...message, caller: delivery.caller }, this.service, code);
+    refuse(delivery, message.id, why);
   }
 
   /** Why a caller's request is not served now, or not at all: too many, or its token lacks a scope. */
@@ -221,8 +226,7 @@ export class Engine {
       caller.unanswered < caller.maxUnanswered &&
       (isStream || this.load.requests.hasRoom(1, caller.owner)) &&
       this.load.hasRoomForBytes(bytes, caller.owner);
-    if (!isFree) return BUSY;
-    return this.load.isOverRate(caller.owner) ? RATE : undefined;
+    return isFree ? undefined : BUSY;
   }
 
   /**

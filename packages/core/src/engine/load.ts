@@ -9,6 +9,8 @@ export class Load {
   readonly bytes: Limit;
   /** Watched resources; each may use a system handle. */
   readonly watches: Limit;
+  /** Sessions, and the connections of other transports. */
+  readonly sessions: Limit;
   /** Open streams of `subscriptions/listen`. */
   readonly streams: Limit;
   /** Tasks that have not expired, and the characters of their results. */
@@ -16,14 +18,15 @@ export class Load {
   readonly taskCharacters: Limit;
   readonly #isShared: boolean;
   readonly #perMinute: number;
-  /** The requests of each caller in the current minute. */
-  readonly #requestsByOwner = new Map<string, number>();
+  /** The messages of each caller in the current minute. */
+  readonly #messagesByOwner = new Map<string, number>();
   #minute = 0;
 
   /** @param isShared whether each caller may use at most half of a limit. Default: callers are not told apart. */
   constructor({
     requests = Number.POSITIVE_INFINITY,
     bytes = Number.POSITIVE_INFINITY,
+    sessions = Number.POSITIVE_INFINITY,
     perMinute = Number.POSITIVE_INFINITY,
     isShared = false,
   } = {}) {
@@ -31,6 +34,7 @@ export class Load {
     this.#perMinute = perMinute;
     this.requests = this.limit(requests);
     this.bytes = this.limit(bytes);
+    this.sessions = this.limit(sessions);
     this.watches = this.limit(2_000);
     this.streams = this.limit(2_048);
     this.tasks = this.limit(2_000);
@@ -42,14 +46,14 @@ export class Load {
     return new Limit(total, this.#isShared ? Math.ceil(total / 2) : total);
   }
 
-  /** Counts a request of a caller. @returns whether it has made more than it may in this minute. */
+  /** Counts a message of a caller. @returns whether it has sent more than it may in this minute. */
   isOverRate(owner: string): boolean {
     if (this.#perMinute === Number.POSITIVE_INFINITY) return false;
     const minute = Math.floor(performance.now() / 60_000);
-    if (minute !== this.#minute) this.#requestsByOwner.clear();
+    if (minute !== this.#minute) this.#messagesByOwner.clear();
     this.#minute = minute;
-    const count = (this.#requestsByOwner.get(owner) ?? 0) + 1;
-    this.#requestsByOwner.set(owner, count);
+    const count = (this.#messagesByOwner.get(owner) ?? 0) + 1;
+    this.#messagesByOwner.set(owner, count);
     return count > this.#perMinute;
   }
 

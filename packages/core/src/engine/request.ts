@@ -4,7 +4,7 @@ import { type Icon, LOGGING_LEVELS, type LoggingLevel } from "../define/content.
 import type { Effect } from "../define/effect.ts";
 import type { Awaitable } from "../define/tool.ts";
 import type { Log } from "../log.ts";
-import { type Caller, type Client, notificationText, type Send } from "./caller.ts";
+import { type Caller, type Client, followsTasks, notificationText, type Send } from "./caller.ts";
 import { errorText, internalError, ProtocolError, protocolError } from "./errors.ts";
 import type { Load } from "./load.ts";
 import { asUri } from "./message.ts";
@@ -95,7 +95,7 @@ export class ClientRequest {
   #progress = Number.NEGATIVE_INFINITY;
   #nextReport = 0;
   /** In milliseconds of `performance.now()`. */
-  readonly #began = performance.now();
+  readonly began = performance.now();
 
   constructor({ id, method, params = {} }: RequestMessage, parts: RequestParts) {
     this.id = id;
@@ -113,6 +113,15 @@ export class ClientRequest {
   /** Whether it stays open until it is cancelled. Such a request counts toward no limit, and nothing waits for it. */
   get isSubscription(): boolean {
     return this.method === "subscriptions/listen";
+  }
+
+  /** Whether its client can follow a task, and it is none yet. In 2025-11-25 a client asks for one in the call. */
+  get canBecomeTask(): boolean {
+    const { client, params, revision } = this;
+    if (this.task !== undefined) return false;
+    return revision.era === "modern"
+      ? followsTasks(client)
+      : revision.taskParameter && client.ask !== undefined && params.task !== undefined;
   }
 
   /** Runs the handler and answers, now or later. Called again with a task's call, which the client has answered. */
@@ -197,7 +206,7 @@ export class ClientRequest {
   #end(json: string | undefined, outcome: "ok" | "tool_error" | "cancelled" | RpcError): void {
     this.isOver = true;
     const error = typeof outcome === "string" ? undefined : outcome;
-    const ms = performance.now() - this.#began;
+    const ms = performance.now() - this.began;
     publishCall(this, this.#parts.service, error?.code ?? outcome, ms, json?.length);
     if (this.task === undefined) this.#parts.onSettled(this);
     if (this.#handlers === 0) this.#count(-1);

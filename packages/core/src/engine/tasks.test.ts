@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { type Fields, initialize, notification, request } from "../../test/fixtures/messages.ts";
@@ -13,8 +14,7 @@ import { internalError, ProtocolError } from "./errors.ts";
 import { Load } from "./load.ts";
 import { REVISIONS } from "./revision.ts";
 import type { Service } from "./service.ts";
-import { TASKS_EXTENSION } from "./tasks.ts";
-import { META } from "./wire.ts";
+import { META, TASKS_EXTENSION } from "./wire.ts";
 
 /** What a test knows of the calls, and how it lets them end. */
 class Bench {
@@ -323,6 +323,21 @@ describe("tasks of 2026-07-28", () => {
     expect(await until(wire, running, "failed")).toMatchObject({
       error: { message: "The server closed before this task was finished." },
     });
+  });
+
+  it("has one time limit for all its rounds and the user's answers", async () => {
+    await start("--timeout-ms", "100", "--task-timeout-ms", "1000");
+    const wire = connect();
+    const taskId = await begin(wire, "task_names");
+    await bench.release();
+    await until(wire, taskId, "input_required");
+    await sleep(1_000);
+    const accepted = { action: "accept", content: { name: "Ada" } };
+    const inputResponses = { "1-first": accepted, "1-second": accepted };
+    await ask(wire, modern("tasks/update", { taskId, inputResponses }));
+    const answeredAt = performance.now();
+    expect((await until(wire, taskId, "completed")).result).toMatchObject({ isError: true });
+    expect(performance.now() - answeredAt).toBeLessThan(990);
   });
 
   it("has its own time limit from the start of a call that may become one", async () => {

@@ -1,12 +1,9 @@
 import { crypto } from "@refmcp/boundary/crypto";
-import type { Client, Send } from "./caller.ts";
+import { type Client, followsTasks, type Send } from "./caller.ts";
 import { internalError, invalidParams, ProtocolError } from "./errors.ts";
 import { show } from "./message.ts";
 import type { ClientRequest, Handler, TaskWork } from "./request.ts";
-import { CODES, type Era, META, type RpcError } from "./wire.ts";
-
-/** Tasks of 2026-07-28 (SEP-2663). Those of 2025-11-25 are a part of that revision. */
-export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+import { CODES, type Era, META, type RpcError, TASKS_EXTENSION } from "./wire.ts";
 
 /** How long a finished task is kept, in milliseconds. */
 const KEEP_MS = 15 * 60_000;
@@ -171,13 +168,6 @@ export class Tasks {
     this.#options = options;
   }
 
-  /** Whether a call's client can follow a task. In 2025-11-25 it asks for one in the call. */
-  isFor({ client, params, revision }: ClientRequest): boolean {
-    return revision.era === "modern"
-      ? followsTasks(client)
-      : revision.taskParameter && client.ask !== undefined && params.task !== undefined;
-  }
-
   /**
    * Runs a call of a client that can follow a task. It becomes one at once if the client asked for that (2025-11-25),
    * and otherwise when it takes long; questions before that are asked without a task.
@@ -289,8 +279,4 @@ export class Tasks {
     const error = internalError("The server closed before this task was finished.");
     for (const task of this.#tasks.values()) if (!task.isFinished) task.end(error);
   }
-}
-
-function followsTasks({ capabilities }: Client): boolean {
-  return capabilities?.extensions?.[TASKS_EXTENSION] !== undefined;
 }

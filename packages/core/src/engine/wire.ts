@@ -63,6 +63,9 @@ export const CODES = {
   unsupportedVersion: -32_022,
 } as const;
 
+/** Tasks of 2026-07-28 (SEP-2663). Those of 2025-11-25 are a part of that revision. */
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+
 /** Keys of `_meta` that the protocol defines. */
 export const META = {
   version: "io.modelcontextprotocol/protocolVersion",

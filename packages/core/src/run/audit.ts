@@ -8,20 +8,26 @@ import type { Log } from "../log.ts";
  * was and how it ended. Arguments and answers are never part of it.
  *
  * @param file lines are appended to it; `-` for stderr.
+ * @param maxUnwritten how many bytes may wait for a disk or a reader that is stalled; lines beyond them are lost.
  * @returns a function that ends this.
  */
-export function auditTo(file: string, log: Log): () => Promise<void> {
+export function auditTo(file: string, log: Log, maxUnwritten = 16 * 1_048_576) {
   const stream =
     file === "-" ? process.stderr : createWriteStream(file, { flags: "a", mode: 0o600 });
   stream.on("error", (error) =>
     log.error(`The audit log ${file} cannot be written: ${error.message}`),
   );
+  let isStalled = false;
   const write = (call: unknown) => {
+    const wasStalled = isStalled;
+    isStalled = stream.writableLength > maxUnwritten;
+    if (isStalled && !wasStalled) log.error(`The audit log ${file} is stalled; lines are lost.`);
+    if (isStalled) return;
     stream.write(`${JSON.stringify({ time: new Date().toISOString(), ...Object(call) })}\n`);
   };
   subscribe(CALLS, write);
   return () =>
-    new Promise((resolve) => {
+    new Promise<void>((resolve) => {
       unsubscribe(CALLS, write);
       if (stream === process.stderr) resolve();
       else stream.end(() => resolve());

@@ -50,18 +50,15 @@ describe("parseCommandLine", () => {
   });
 
   it.each([
-    [["--help"], "help"],
     [["-h"], "help"],
     [["--red-only", "--help"], "help"],
     [["--help", "--version"], "help"],
-    [["--version"], "version"],
     [["--help", "http"], "http-help"],
     [["-v", "--describe"], "version"],
     [["--describe", "--red-only"], "describe"],
     [["--red-only"], "error"],
     [["--print-config", "--read-only"], "print-config"],
     [["--", "--help"], "serve"],
-    [["--http", "8080"], "serve"],
   ])("%j → %s", (argv, kind) => {
     expect(parse(argv).kind).toBe(kind);
   });

@@ -45,8 +45,6 @@ describe("carryOptions", () => {
   it.each([
     ["", ""],
     ["--read-only ~/a b", "/home/me/a /work/b --read-only"],
-    ["--root b", "/work/b"],
-    ["--no-journal", "--no-journal"],
     ["--read-only=no", "--no-read-only"],
     ["--tools a,b --tools c", "--tools=a,b,c"],
     ["--hooks=a --hooks=b", "--hooks=a,b"],
@@ -54,7 +52,6 @@ describe("carryOptions", () => {
     ["--read-only-dir ../x", "--read-only-dir=/x"],
     ["--proxy-url http://proxy:8080", "--proxy-url=http://proxy:8080/"],
     ["--space a=sub", "--space=a=/work/sub"],
-    ["--roots off --log-level debug", "--roots=off --log-level=debug"],
   ])("%s → %s", (written, expected) => {
     const [argv = [], args = []] = [written, expected].map((line) =>
       line.split(" ").filter(Boolean),

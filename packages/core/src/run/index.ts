@@ -23,6 +23,7 @@ export type { ClientRequest, Handler } from "../engine/request.ts";
 export { type ListedTool, META, type ServerCapabilities } from "../engine/wire.ts";
 export { createLog } from "../log.ts";
 export { carryOptions, type Entry, type EntryVariable, type Launch } from "./entry.ts";
+export { unknownNames } from "./option-messages.ts";
 export {
   BadValue,
   optionEntries,
@@ -31,7 +32,7 @@ export {
   serverOptions,
   variablePrefix,
 } from "./options.ts";
-export { type OptionsRead, parseOptions, unknownNames } from "./parse-options.ts";
+export { type OptionsRead, parseOptions } from "./parse-options.ts";
 export { type Program, runtimeOf, type Start } from "./prepare.ts";
 export { run } from "./run.ts";
 export { shellWord } from "./text-layout.ts";

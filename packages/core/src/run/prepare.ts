@@ -12,8 +12,9 @@ import { createLog } from "../log.ts";
 import type { HttpSettings } from "../transport/http/settings.ts";
 import type { Entry, Launch } from "./entry.ts";
 import type { HelpFacts } from "./help.ts";
+import { unknownNames } from "./option-messages.ts";
 import { type OptionEntry, optionEntries, type ServerOptions, serverOptions } from "./options.ts";
-import { type OptionsRead, parseCommandLine, unknownNames } from "./parse-options.ts";
+import { type OptionsRead, parseCommandLine } from "./parse-options.ts";
 
 /** The output of a process that does not serve, and its exit code. */
 interface PrintedOutput {

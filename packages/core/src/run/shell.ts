@@ -5,11 +5,12 @@ import { listedTools } from "../bind/server.ts";
 import { namesOf, type ToolOutline } from "../define/tool.ts";
 import { Caller, type Send } from "../engine/caller.ts";
 import { Engine } from "../engine/engine.ts";
-import { isObject } from "../engine/message.ts";
+import { isObject, show } from "../engine/message.ts";
 import { MODERN_VERSIONS } from "../engine/revision.ts";
 import { META } from "../engine/wire.ts";
 import { renderToolTable } from "./help.ts";
-import { type ShellWords, unknownNames } from "./parse-options.ts";
+import { unknownNames } from "./option-messages.ts";
+import type { ShellWords } from "./parse-options.ts";
 import type { RunningService } from "./prepare.ts";
 import { twoColumns, usableColumns, wrap } from "./text-layout.ts";
 
@@ -116,8 +117,8 @@ function argumentsOf({ schemas }: ToolOutline, words: readonly string[]): string
   for (const word of words) {
     const [, name, text = ""] = /^([A-Za-z_]\w*)=(.*)$/s.exec(word) ?? [];
     if (name === undefined) {
-      const rule = "write name=value, or one JSON object";
-      throw new UsageError(`Unexpected argument ${JSON.stringify(word)}: ${rule}.`);
+      const what = word === "-" ? "No JSON object in stdin" : `Unexpected argument ${show(word)}`;
+      throw new UsageError(`${what}: write name=value, or one JSON object.`);
     }
     texts.set(name, [...(texts.get(name) ?? []), text]);
   }

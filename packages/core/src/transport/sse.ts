@@ -5,7 +5,7 @@ import type { Engine } from "../engine/engine.ts";
 import { CODES } from "../engine/wire.ts";
 import { whenExpired } from "./http/auth.ts";
 import { readBody } from "./http/body.ts";
-import { type Answer, errorAnswer, type Reply, refuse } from "./http/reply.ts";
+import { type Answer, errorAnswer, type Reply, takeSession } from "./http/reply.ts";
 import type { HttpLimits } from "./http/settings.ts";
 
 /**
@@ -16,17 +16,12 @@ import type { HttpLimits } from "./http/settings.ts";
  */
 export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
   const { load } = engine;
-  const slots = load.limit(limits.sessions);
   const streams = new Map<string, Caller>();
   return {
-    get count() {
-      return streams.size;
-    },
-
     /** Answers a GET with a stream. */
     open(reply: Reply, principal: Principal): Answer | undefined {
-      if (!slots.take(principal.owner))
-        return refuse(503, "Too many streams are open; try again later.", { "retry-after": "5" });
+      const refusal = takeSession(load, principal);
+      if (refusal !== undefined) return refusal;
       const id = randomUUID();
       const send: Send = (json) => {
         if (json !== undefined) reply.event(json);
@@ -37,7 +32,7 @@ export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
       reply.write(`event: endpoint\ndata: ${path}?sessionId=${id}\n\n`);
       whenExpired(principal, reply, () => reply.end());
       reply.whenClosed(() => {
-        slots.count(-1, principal.owner);
+        load.sessions.count(-1, principal.owner);
         streams.delete(id);
         void engine.close(caller, null);
       });
@@ -57,10 +52,6 @@ export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
       reply.send({ status: 202, headers: { "content-type": "text/plain" }, body: "Accepted" });
       engine.serve(body.value, caller, caller.send, { bytes: body.bytes });
       return undefined;
-    },
-
-    async close(): Promise<void> {
-      await Promise.all([...streams.values()].map((caller) => engine.close(caller)));
     },
   };
 }

@@ -179,7 +179,7 @@ describe.each(cases)("over %s, a %s client", (name, era) => {
     expect(probe.probes[0]?.watchers.size).toBe(1);
     await probe.close();
     expect(probe.probes[0]?.watchers.size).toBe(0);
-    expect(probe.serving.load.inFlight).toBe(0);
+    expect(probe.serving.load.requests.used).toBe(0);
   });
 });
 
@@ -210,10 +210,10 @@ describe("a stream of 2024-11-05", () => {
     expect((await post(path, {})).status).toBe(401);
     expect((await post("/messages?sessionId=made-up")).status).toBe(404);
     expect((await post(path)).status).toBe(202);
-    await expect.poll(() => serving.load.inFlight).toBe(1);
+    await expect.poll(() => serving.load.requests.used).toBe(1);
     vanish.abort();
     await expect.poll(() => probes[0]?.events).toContain("aborted");
-    expect(serving.load).toMatchObject({ inFlight: 0, sessions: 0 });
+    expect(serving.load).toMatchObject({ requests: { used: 0 }, sessions: { used: 0 } });
   });
 });
 
@@ -269,7 +269,14 @@ describe("a WebSocket", () => {
     socket.send("x".repeat(70_000));
     const [code] = await once(socket, "close");
     expect(code).toBe(1009);
-    await expect.poll(() => serving.load.sessions).toBe(0);
+    await expect.poll(() => serving.load.sessions.used).toBe(0);
+  });
+
+  it("closes on a binary frame, which might not be UTF-8", async () => {
+    const socket = open((await start(["--websocket"])).url, ["mcp"]);
+    await once(socket, "open");
+    socket.send(Buffer.from(JSON.stringify(PING)));
+    expect((await once(socket, "close"))[0]).toBe(1003);
   });
 
   it("counts the bytes of unfinished messages, whatever is sent between them", async () => {
@@ -282,12 +289,12 @@ describe("a WebSocket", () => {
       socket.send(" ".repeat(60_000), { fin: false });
       socket.ping("a");
     }
-    await expect.poll(() => serving.load.sessions).toBeLessThan(9);
-    await expect.poll(() => serving.load.bytes % 60_008).toBe(0);
-    expect(serving.load.bytes).toBeGreaterThan(0);
+    await expect.poll(() => serving.load.sessions.used).toBeLessThan(9);
+    await expect.poll(() => serving.load.bytes.used % 60_008).toBe(0);
+    expect(serving.load.bytes.used).toBeGreaterThan(0);
     for (const socket of sockets) socket.send(JSON.stringify(PING), { fin: true });
-    await expect.poll(() => serving.load.bytes).toBe(0);
-    expect(answers.length).toBe(serving.load.sessions);
+    await expect.poll(() => serving.load.bytes.used).toBe(0);
+    expect(answers.length).toBe(serving.load.sessions.used);
   });
 
   it("that reads none of its responses is disconnected", async () => {
@@ -298,7 +305,7 @@ describe("a WebSocket", () => {
     const params = { name: "probe_echo", arguments: { text: "x".repeat(16_000), times: 4 } };
     for (let id = 0; id < 2_000; id += 1)
       socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }));
-    await expect.poll(() => serving.load.sessions).toBe(0);
+    await expect.poll(() => serving.load.sessions.used).toBe(0);
   });
 });
 
@@ -318,7 +325,7 @@ it.each(["--sse", "--websocket"])(
       client.callTool({ name: "probe_slow", arguments: { ms: 60_000 } }).catch(() => undefined);
     void slow();
     void slow();
-    await expect.poll(() => serving.load.inFlight).toBe(2);
+    await expect.poll(() => serving.load.requests.used).toBe(2);
     await expect(client.listTools()).rejects.toMatchObject({
       code: -32603,
       message: expect.stringContaining("Too many requests are pending"),
@@ -355,9 +362,11 @@ describe("a connection over HTTP", () => {
     const { url, serving } = await start();
     const socket = createConnection(Number(url.port), url.hostname);
     socket.write(request(url, 1, "probe_slow", { ms: 60_000 }).repeat(20));
-    await expect.poll(() => serving.load.inFlight).toBe(1);
+    await expect.poll(() => serving.load.requests.used).toBe(1);
     socket.destroy();
-    await expect.poll(() => serving.load).toMatchObject({ inFlight: 0, bytes: 0 });
+    await expect
+      .poll(() => serving.load)
+      .toMatchObject({ requests: { used: 0 }, bytes: { used: 0 } });
   });
 
   it("that asks for HTTP/2 is answered in HTTP/1.1; one with an invalid WebSocket request is closed", async () => {

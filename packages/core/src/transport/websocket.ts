@@ -4,13 +4,14 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { Caller, type Principal, type Send } from "../engine/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whenExpired } from "./http/auth.ts";
-import { refuse } from "./http/reply.ts";
+import { refuse, takeSession } from "./http/reply.ts";
 import type { HttpLimits } from "./http/settings.ts";
 
 /** The subprotocol that clients request. */
 const SUBPROTOCOL = "mcp";
 /** Close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
+const UNSUPPORTED_DATA = 1003;
 const POLICY_VIOLATION = 1008;
 /** How long a client may take to close its side, in milliseconds. */
 const CLOSE_MS = 100;
@@ -25,7 +26,6 @@ const MAX_UNSENT = 16 * 1_048_576;
  */
 export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
   const { load } = engine;
-  const slots = load.limit(limits.sessions);
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: limits.messageBytes,
@@ -57,8 +57,10 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
     };
     const caller = new Caller({ principal, send });
     callers.set(socket, caller);
-    socket.on("message", (data) => {
+    socket.on("message", (data, isBinary) => {
       count(-unfinished);
+      // Only the text of a text frame is checked to be UTF-8.
+      if (isBinary) return end(socket, UNSUPPORTED_DATA, "Send messages as text frames.");
       engine.serve(String(data), caller, send);
     });
     socket.on("error", (error) => engine.service.log.debug(`WebSocket: ${error.message}`));
@@ -79,20 +81,16 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
   }
 
   return {
-    get count() {
-      return callers.size;
-    },
-
     /** Takes over a connection whose host, origin and caller are checked, or returns an error response. */
     upgrade(node: IncomingMessage, socket: Duplex, head: Buffer, principal: Principal) {
       const protocolHeader = node.headers["sec-websocket-protocol"] ?? "";
       if (!protocolHeader.split(",").some((name) => name.trim() === SUBPROTOCOL))
         return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
       if (socket.destroyed) return undefined;
-      if (!slots.take(principal.owner))
-        return refuse(503, "Too many connections are open; try again later.");
+      const refusal = takeSession(load, principal);
+      if (refusal !== undefined) return refusal;
       // Even if the handshake fails.
-      socket.once("close", () => slots.count(-1, principal.owner));
+      socket.once("close", () => load.sessions.count(-1, principal.owner));
       server.handleUpgrade(node, socket, head, (accepted) => serve(accepted, socket, principal));
       return undefined;
     },

@@ -1,7 +1,6 @@
 // The confirmation card: shows exactly what would be lost, and calls the server's card tool with the user's answer. If the call
 // needed no confirmation, it stays empty.
-import "../view.css";
-import "./view.css";
+import { button } from "../controls.ts";
 import { element, Host, textOf } from "../host.ts";
 
 interface Confirmation {
@@ -15,15 +14,15 @@ interface Confirmation {
 const host = new Host();
 
 function show({ token, message, action, tool }: Confirmation): void {
-  const cancel = element("button", { type: "button" }, "Cancel");
-  const go = element("button", { type: "button", class: "go" }, action);
-  const buttons = element("div", { class: "buttons" }, cancel, go);
-  const outcome = element("p", { class: "outcome", role: "status" });
+  const cancel = button("Cancel");
+  const go = button(action, "go");
+  const buttons = element("div", { class: "bar" }, cancel, go);
+  const outcome = element("p", { class: "text", role: "status" });
   const card = element(
     "main",
     { class: "card", "aria-labelledby": "title", "aria-describedby": "loss" },
     element("h1", { id: "title" }, `${action}?`),
-    element("p", { class: "loss", id: "loss", tabindex: "0" }, message),
+    element("p", { class: "loss text", id: "loss", tabindex: "0" }, message),
     buttons,
     outcome,
   );
@@ -33,9 +32,7 @@ function show({ token, message, action, tool }: Confirmation): void {
     cancel.disabled = true;
     go.disabled = true;
     outcome.textContent = accept ? "Working …" : "";
-    const said = await host
-      .callTool(tool, { token, accept })
-      .then(textOf, (error: Error) => error.message);
+    const said = textOf(await host.callTool(tool, { token, accept }));
     buttons.remove();
     outcome.textContent = said;
     await host.tellModel(

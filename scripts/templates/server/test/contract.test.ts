@@ -1,7 +1,9 @@
 import { fileURLToPath } from "node:url";
-import { contract } from "@refmcp/testing";
+import { contract, evals } from "@refmcp/testing";
+import { tasks } from "../evals/tasks.ts";
 import { server } from "../src/server.ts";
 import { world } from "./fixture.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 contract({ server, bin: here("../dist/bin.js"), snapshots: here("."), world });
+evals(server, tasks, world);

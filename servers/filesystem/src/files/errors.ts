@@ -15,10 +15,7 @@ export const failure = errorsOf({
   just_created: ["conflict", "Retry."],
   unreadable: ["denied", "Ask the user to change its permissions, or list another directory."],
   special_file: ["denied", "Choose another path."],
-  too_many_watched: [
-    "too_large",
-    "Unsubscribe from some first; a directory's subscription covers the entries in it.",
-  ],
+  too_many_watched: ["too_large", "Unsubscribe from some, or subscribe to their directory."],
 
   // Reading
   binary: [
@@ -49,28 +46,16 @@ export const failure = errorsOf({
     "Globs support * ? ** [a-z] and {a,b}, as in src/**/*.{ts,tsx}; a backslash makes the next character literal.",
   ],
   bad_pattern: ["invalid"],
-  names_too_slow: [
-    "timeout",
-    'Search a subdirectory, exclude large ones, or use sort="path", which returns results in pages.',
-  ],
-  search_too_slow: [
-    "timeout",
-    "Search a subdirectory or fewer files (path, glob), or use a simpler pattern.",
-  ],
+  names_too_slow: ["timeout", 'Search a subdirectory, or page through it with sort="path".'],
+  search_too_slow: ["timeout", "Search fewer files (path, glob), or use a simpler pattern."],
   matching_too_slow: [
     "timeout",
     "Simplify the pattern: nested repetition, as in (a+)+, may never finish. Or exclude the file with glob.",
   ],
-  out_of_memory: [
-    "too_large",
-    "Do less at once: fewer files (path, glob), a simpler pattern, or fewer edits.",
-  ],
+  out_of_memory: ["too_large", "Use fewer files (path, glob), a simpler pattern or fewer edits."],
 
   // Editing
-  other_hash: [
-    "conflict",
-    "Read it again with read_text_file, then repeat the change with the new hash.",
-  ],
+  other_hash: ["conflict", "Read it with read_text_file, then repeat it with the new hash."],
   just_changed: ["conflict", "Read it again, then repeat the change."],
   create_only: ["conflict", "Choose another name, or use mode overwrite or append."],
   no_parent: ["not_found", "Set create_parents to create the missing directories."],
@@ -78,43 +63,22 @@ export const failure = errorsOf({
     "invalid",
     "To insert text, use an adjacent line as oldText and repeat it in newText; to append, use write_file with mode append.",
   ],
-  several_places: [
-    "invalid",
-    "Include surrounding lines to make it unique, or set replace_all to change every occurrence.",
-  ],
+  several_places: ["invalid", "Include surrounding lines, or set replace_all to change all."],
   no_place: [
     "not_found",
     "Copy oldText exactly from read_text_file (with indentation, without line numbers), then repeat all edits.",
   ],
-  no_match: [
-    "not_found",
-    "Try the expression with search_text, or leave regex out to replace exact text.",
-  ],
-  in_no_file: [
-    "not_found",
-    "Nothing was changed. Search for it using search_text with the same path and glob.",
-  ],
+  no_match: ["not_found", "Try it with search_text, or leave regex out to replace exact text."],
+  in_no_file: ["not_found", "Nothing was changed. Search for it with search_text."],
   too_many_files: ["too_large", "Narrow path or glob, and make several calls."],
-  edits_too_slow: [
-    "timeout",
-    "Simplify the expressions: nested repetition, as in (a+)+, may never finish.",
-  ],
-  not_preserved: [
-    "invalid",
-    "Read it, then rewrite it as UTF-8 with write_file, or edit it with another program.",
-  ],
+  edits_too_slow: ["timeout", "Simplify them: nested repetition, as in (a+)+, may never finish."],
+  not_preserved: ["invalid", "Rewrite it as UTF-8 with write_file, or edit it elsewhere."],
 
   // Moving, copying and deleting
   exists: ["conflict", "Choose another name, or set overwrite to replace it."],
-  directory_exists: [
-    "conflict",
-    "Give a path inside it, choose another name, or move or delete it first.",
-  ],
+  directory_exists: ["conflict", "Give a path inside it or another name, or move it first."],
   link_exists: ["conflict", "Give the path of its target, or delete the symlink first."],
-  no_pairs: [
-    "invalid",
-    "Give source and destination, or moves: a list of objects with source and destination.",
-  ],
+  no_pairs: ["invalid", "Give source and destination, or moves: a list of such pairs."],
   bad_template: ["invalid"],
   no_match_source: ["not_found"],
   plan_refused: ["conflict", "Correct or leave out these, then repeat the call."],
@@ -128,14 +92,8 @@ export const failure = errorsOf({
     "unavailable",
     "Ask the user to start the server with --journal-days above 0, and with a --journal-dir that it can write to.",
   ],
-  not_recorded: [
-    "unavailable",
-    "Ask the user to free space there, or to start the server with another --journal-dir.",
-  ],
-  not_kept: [
-    "too_large",
-    "Ask the user to change it, or to start the server with --journal-dir on the same disk.",
-  ],
+  not_recorded: ["unavailable", "Ask the user to free space there, or for another --journal-dir."],
+  not_kept: ["too_large", "Ask the user to change it, or for a --journal-dir on its disk."],
   no_change: ["not_found", "list_changes lists the recorded changes, newest first."],
   already_undone: ["conflict"],
   nothing_made: ["conflict"],

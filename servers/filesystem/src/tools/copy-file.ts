@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { moves, tool } from "../context.ts";
-import { runMoves } from "../files/change/moves.ts";
+import { runMoves } from "../files/change/answer.ts";
 
 export default tool({
   name: "copy_file",

@@ -5,7 +5,6 @@ import { diffPage } from "../../../../packages/core/views/diff.ts";
 import { element, Host, type ToolResult, textOf } from "../../../../packages/core/views/host.ts";
 
 const host = new Host();
-let given: Record<string, unknown> = {};
 
 function show(result: ToolResult, ...actions: HTMLElement[]): void {
   try {
@@ -18,17 +17,12 @@ function show(result: ToolResult, ...actions: HTMLElement[]): void {
 
 /** A button that applies a dry run. */
 function applyButton(): HTMLButtonElement {
-  const apply = button("Apply this change");
-  apply.classList.add("go");
+  const apply = button("Apply this change", "go");
   apply.addEventListener("click", async (event) => {
     // Only a person's click counts, and only one.
     if (!event.isTrusted || apply.disabled) return;
     apply.disabled = true;
-    const failed = (error: Error) => ({
-      isError: true,
-      content: [{ type: "text", text: error.message }],
-    });
-    const result = await host.callTool("edit_file", { ...given, dryRun: false }).catch(failed);
+    const result = await host.callTool("edit_file", { ...host.input, dryRun: false });
     show(result);
     const outcome = result.isError ? "That failed:" : "It was applied:";
     await host.tellModel(
@@ -38,9 +32,6 @@ function applyButton(): HTMLButtonElement {
   return apply;
 }
 
-host.onInput = (input) => {
-  given = input;
-};
 host.onResult = (result) =>
-  show(result, ...(given.dryRun === true && !result.isError ? [applyButton()] : []));
+  show(result, ...(host.input.dryRun === true && !result.isError ? [applyButton()] : []));
 void host.connect("refmcp-diff");

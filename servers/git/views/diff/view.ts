@@ -1,7 +1,6 @@
 // A diff, a commit, or the history, whose commits open in place.
-import { button, plain } from "../../../../packages/core/views/controls.ts";
+import { plain, workButton } from "../../../../packages/core/views/controls.ts";
 import { diffPage } from "../../../../packages/core/views/diff.ts";
-import "./view.css";
 import { element, Host, type ToolResult, textOf } from "../../../../packages/core/views/host.ts";
 
 interface Commit {
@@ -19,9 +18,8 @@ interface History {
 }
 
 const host = new Host();
-let given: Record<string, unknown> = {};
 
-function patch(tool: string, input: Record<string, unknown>, result: ToolResult): HTMLElement {
+function patch(tool: string, input: Host["input"], result: ToolResult): HTMLElement {
   try {
     return diffPage(host, result, (cursor) => host.callTool(tool, { ...input, cursor }));
   } catch {
@@ -31,8 +29,8 @@ function patch(tool: string, input: Record<string, unknown>, result: ToolResult)
 
 /** The tool that was called, by its arguments and its first words. */
 function toolOf(result: ToolResult): string {
-  if ("target" in given) return "git_diff";
-  if ("revision" in given) return "git_show";
+  if ("target" in host.input) return "git_diff";
+  if ("revision" in host.input) return "git_show";
   return textOf(result).startsWith("Staged changes:") ? "git_diff_staged" : "git_diff_unstaged";
 }
 
@@ -63,14 +61,10 @@ function commitOf({ commit, author, date, refs = [], message }: Commit): HTMLEle
     const place = element("div", { class: "patch", role: "status" }, "Loading …");
     made.append(place);
     const input = {
-      ...("repo_path" in given ? { repo_path: given.repo_path } : {}),
+      ...("repo_path" in host.input ? { repo_path: host.input.repo_path } : {}),
       revision: commit,
     };
-    const failed = (error: Error) => ({
-      isError: true,
-      content: [{ type: "text", text: error.message }],
-    });
-    const result = await host.callTool("git_show", input).catch(failed);
+    const result = await host.callTool("git_show", input);
     place.removeAttribute("role");
     place.replaceChildren(patch("git_show", input, result));
   };
@@ -81,7 +75,11 @@ function commitOf({ commit, author, date, refs = [], message }: Commit): HTMLEle
 function history(first: History): HTMLElement {
   const list = element("div");
   const facts = element("p", { class: "facts", role: "status" });
-  const more = button("Load more commits");
+  const more = workButton("Load more commits", async () => {
+    const result = await host.callTool("git_log", { ...host.input, cursor });
+    if (result.isError) facts.textContent = textOf(result);
+    else add(result.structuredContent as unknown as History);
+  });
   let cursor: string | undefined;
   const add = ({ commits, next_cursor }: History) => {
     list.append(...commits.map(commitOf));
@@ -90,29 +88,14 @@ function history(first: History): HTMLElement {
     const count = list.childElementCount;
     facts.textContent = `${count} ${count === 1 ? "commit" : "commits"}${cursor === undefined ? "" : "; there are more"}`;
   };
-  more.addEventListener("click", async () => {
-    if (more.disabled) return;
-    more.disabled = true;
-    const said = await host.callTool("git_log", { ...given, cursor }).then(
-      (result) =>
-        result.isError ? textOf(result) : (result.structuredContent as unknown as History),
-      (error: Error) => error.message,
-    );
-    more.disabled = false;
-    if (typeof said === "string") facts.textContent = said;
-    else add(said);
-  });
   add(first);
   return element("div", {}, element("div", { class: "bar" }, facts, more), list);
 }
 
-host.onInput = (input) => {
-  given = input;
-};
 host.onResult = (result) => {
   const commits = result.structuredContent as unknown as History | undefined;
   const shown =
-    commits?.commits === undefined ? patch(toolOf(result), given, result) : history(commits);
+    commits?.commits === undefined ? patch(toolOf(result), host.input, result) : history(commits);
   document.body.replaceChildren(element("main", {}, shown));
 };
 void host.connect("refmcp-diff");

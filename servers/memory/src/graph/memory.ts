@@ -48,8 +48,8 @@ export async function openMemory(location: MemoryLocation, paths: PathGuard): Pr
   try {
     const { official, kind, space } = location;
     const isImported = official !== undefined && kind === "sqlite" && space === DEFAULT_SPACE;
-    const imported = isImported ? await importOfficial(store, official) : "";
-    return new Memory(store, paths, [store.warning, imported].filter(Boolean).join(" "));
+    const importNotice = isImported ? await importOfficial(store, official) : "";
+    return new Memory(store, paths, [store.warning, importNotice].filter(Boolean).join(" "));
   } catch (error) {
     await store.close();
     throw error;

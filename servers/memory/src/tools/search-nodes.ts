@@ -32,7 +32,7 @@ export default tool({
   output: z.object({
     entities: z.array(entity),
     relations: z.array(relation),
-    total: count,
+    total: count.optional(),
     next_cursor: z.string().optional(),
   }),
   run({ since, until, ...search }, memory, call) {

@@ -20,7 +20,7 @@ const open = async (same?: Store) => {
   spaces.set(store, space);
   return store;
 };
-storeSuite("a graph in PostgreSQL", open, isLong);
+storeSuite("a graph in PostgreSQL", open, isLong, isLong);
 
 describe("PostgreSQL with few privileges", () => {
   async function as(url: string, ...statements: string[]): Promise<void> {

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { isLong } from "../../../../vitest.long.ts";
 import { undoChange } from "../../src/graph/journal/undo.ts";
 import { type SearchQuery, searchNodes } from "../../src/graph/search/search.ts";
 import { addObservations } from "../../src/graph/write/observations.ts";
 import { updateEntities } from "../../src/graph/write/update.ts";
 import { budget, create, entity, forget, type Given } from "./help.ts";
 
-export function searchSuite(given: Given, isWhole: boolean): void {
+export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): void {
   const itLong = (name: string, test: () => Promise<void>): void => {
     if (isLong) it(name, test);
   };

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { expect, it } from "vitest";
+import { isLong } from "../../../../vitest.long.ts";
 import { openSqliteStore } from "../../src/graph/store/sqlite-store.ts";
 import type { Store } from "../../src/graph/store/store.ts";
 import { deleteEntities, deleteObservations } from "../../src/graph/write/remove.ts";
@@ -10,7 +11,7 @@ import { sqlite } from "../temporary.ts";
 import { create, entity, erase, forgetFacts } from "./help.ts";
 import { storeSuite } from "./suite.ts";
 
-storeSuite("a graph in SQLite", (same) => sqlite(same?.location));
+storeSuite("a graph in SQLite", (same) => sqlite(same?.location), isLong);
 
 it("opens and reads a file during a long write by another process", async () => {
   const { location: file } = await sqlite();

@@ -12,11 +12,13 @@ import { updateSuite } from "./update-suite.ts";
  * The suite that every store passes.
  *
  * @param open an empty store, or another connection to the same graph, as another process has
+ * @param isLong adds what takes too long for each change
  * @param isWhole false leaves out what does not depend on the store: order, paging and the shape of answers
  */
 export function storeSuite(
   name: string,
   open: (same?: Store) => Promise<Store>,
+  isLong: boolean,
   isWhole = true,
 ): void {
   describe(name, () => {
@@ -39,7 +41,7 @@ export function storeSuite(
     updateSuite(given);
     factSuite(given);
     if (isWhole) readSuite(given);
-    searchSuite(given, isWhole);
+    searchSuite(given, isWhole, isLong);
     transferSuite(given);
   });
 }

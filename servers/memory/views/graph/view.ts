@@ -1,8 +1,11 @@
 // A memory as a graph, next to a list of its entities. What is selected shows its facts and adds its neighbors; a search starts again.
-import "../../../../packages/core/views/view.css";
-import "./view.css";
 import cytoscape from "cytoscape";
-import { button, fullscreenButton, plain } from "../../../../packages/core/views/controls.ts";
+import {
+  button,
+  fullscreenButton,
+  plain,
+  workButton,
+} from "../../../../packages/core/views/controls.ts";
 import { element, Host, type ToolResult, textOf } from "../../../../packages/core/views/host.ts";
 
 interface Entity {
@@ -37,23 +40,27 @@ const PADDING = 24;
 const host = new Host();
 const entities = new Map<string, Entity>();
 const relations = new Map<string, Relation>();
-let input: Record<string, unknown> = {};
 let total: Exclude<Answer["total"], number>;
 let selected = "";
 /** The call that continues the last answer. */
-let next: { readonly tool: string; readonly input: Record<string, unknown> } | undefined;
+let next: { readonly tool: string; readonly input: Host["input"] } | undefined;
 
-const status = element("p", { class: "facts", role: "status" });
+const status = element("p", { class: "note", role: "status" });
 const query = element("input", { type: "search", "aria-label": "Search the memory" });
 query.placeholder = "Search the memory";
 // Not a form: a host's frame may not allow submitting one.
-const go = button("Search");
-const whole = button("Whole memory");
-const more = button("Load more");
+const find = () => restart("search_nodes", { query: query.value, limit: 50 });
+const go = workButton("Search", find);
+const whole = workButton("Whole memory", () => restart("read_graph", { limit: 100 }));
+const more = workButton("Load more", async () => {
+  if (next === undefined) return;
+  const { tool, input } = next;
+  add(await call(tool, input), tool, input);
+});
 const fit = button("Show all");
 const canvas = element("div", { class: "box canvas" });
-const list = element("ul", { class: "entities", "aria-label": "Entities" });
-const facts = element("section", { class: "opened", "aria-live": "polite", hidden: "" });
+const list = element("ul", { "aria-label": "Entities" });
+const facts = element("section", { "aria-live": "polite", hidden: "" });
 const bar = element("div", { class: "bar" }, query, go, whole, more, fit);
 const sides = element("div", { class: "sides" }, facts, list);
 const page = element("main", {}, bar, element("div", { class: "parts" }, canvas, sides), status);
@@ -62,7 +69,7 @@ const graph = cytoscape({ styleEnabled: true, maxZoom: 2, userZoomingEnabled: fa
 graph.on("tap", "node", ({ target }) => void open(target.id()));
 
 /** Adds an answer to the graph, or shows why there is none. */
-function add(result: ToolResult, tool: string, given: Record<string, unknown>): boolean {
+function add(result: ToolResult, tool: string, given: Host["input"]): boolean {
   const answer = result.structuredContent as Answer | undefined;
   if (result.isError || answer?.entities === undefined) {
     status.textContent = textOf(result);
@@ -84,12 +91,9 @@ function add(result: ToolResult, tool: string, given: Record<string, unknown>): 
   return true;
 }
 
-function call(tool: string, given: Record<string, unknown>): Promise<ToolResult> {
+function call(tool: string, given: Host["input"]): Promise<ToolResult> {
   status.textContent = "Loading …";
-  return host.callTool(tool, given).catch((error: Error) => ({
-    isError: true,
-    content: [{ type: "text", text: error.message }],
-  }));
+  return host.callTool(tool, given);
 }
 
 async function open(name: string): Promise<void> {
@@ -114,8 +118,8 @@ function showFacts(): void {
   const observations = (entity.observations ?? []).map((text) => element("li", {}, text));
   facts.replaceChildren(
     element("h2", {}, selected, " ", element("small", {}, entity.entityType)),
-    element("ul", {}, ...observations),
-    element("ul", { class: "related" }, ...related),
+    element("ul", { class: "bullets" }, ...observations),
+    element("ul", {}, ...related),
   );
 }
 
@@ -221,12 +225,7 @@ function style(): void {
     },
     {
       selector: "node.named",
-      style: {
-        ...words,
-        label: "data(name)",
-        color: text,
-        "text-valign": "bottom",
-      },
+      style: { ...words, label: "data(name)", color: text, "text-valign": "bottom" },
     },
     {
       selector: "edge",
@@ -240,13 +239,7 @@ function style(): void {
     },
     {
       selector: "edge.worded",
-      style: {
-        ...words,
-        label: "data(word)",
-        color: accent,
-        "font-size": 11,
-        "line-color": accent,
-      },
+      style: { ...words, label: "data(word)", color: accent, "line-color": accent },
     },
     { selector: "node.selected", style: { "border-width": 3, "border-color": text, "z-index": 9 } },
   ]);
@@ -266,25 +259,12 @@ async function restart(tool: string, given: Record<string, unknown>): Promise<vo
   add(result, tool, given);
 }
 
-const find = () => restart("search_nodes", { query: query.value, limit: 50 });
-go.addEventListener("click", () => void find());
 query.addEventListener("keydown", ({ key }) => {
   if (key === "Enter") void find();
 });
-whole.addEventListener("click", () => void restart("read_graph", { limit: 100 }));
 fit.addEventListener("click", () => graph.fit(undefined, PADDING));
-more.addEventListener("click", async () => {
-  if (next === undefined || more.disabled) return;
-  more.disabled = true;
-  const { tool, input } = next;
-  const result = await call(tool, input);
-  more.disabled = false;
-  add(result, tool, input);
-});
-host.onInput = (given) => {
-  input = given;
-};
 host.onResult = (result) => {
+  const { input } = host;
   const tool = "query" in input ? "search_nodes" : "names" in input ? "open_nodes" : "read_graph";
   whole.hidden = tool === "read_graph";
   document.body.replaceChildren(page);

@@ -1,7 +1,5 @@
 // The report of a run: its verdict, checks, console lines and images, which are read as resources.
-import "../../../../packages/core/views/view.css";
 import { fullscreenButton, plain } from "../../../../packages/core/views/controls.ts";
-import "./view.css";
 import { element, Host, textOf } from "../../../../packages/core/views/host.ts";
 import {
   type Artifact,
@@ -30,7 +28,7 @@ function partsOf(report: Report): HTMLElement[] {
   return [
     verdict(report),
     ...notes.map((note) => element("p", { class: "note" }, note)),
-    ...(failure === undefined ? [] : [element("p", { class: "failure" }, failure)]),
+    ...(failure === undefined ? [] : [element("p", { class: "bad text" }, failure)]),
     ...checks(report),
     ...group(
       "Differences",
@@ -53,10 +51,10 @@ function verdict({ passed, verdict: text, facts, isComparison }: Report): HTMLEl
   const mark = isComparison ? [] : [element("span", { class: kind }, word), ": "];
   return element(
     "div",
-    { class: `verdict ${passed ? "passed" : ""}` },
+    { class: `card ${passed ? "passed" : ""}` },
     fullscreenButton(host),
     element("h1", {}, ...mark, text),
-    element("p", {}, facts.join(" · ")),
+    element("p", { class: "note" }, facts.join(" · ")),
   );
 }
 
@@ -81,7 +79,7 @@ function check(line: Line, isComparison: boolean): HTMLElement {
   const label = { role: "img", "aria-label": passed ? good : bad, class: passed ? "good" : "bad" };
   const small = [device, durationMs === undefined ? undefined : seconds(durationMs)];
   const details = small.flatMap((detail) =>
-    detail === undefined ? [] : [" ", element("span", { class: "detail" }, detail)],
+    detail === undefined ? [] : [" ", element("small", {}, detail)],
   );
   const isShown = text !== "" && (isComparison || !passed);
   return element(
@@ -89,7 +87,7 @@ function check(line: Line, isComparison: boolean): HTMLElement {
     {},
     element("span", label, passed ? "✓" : sign),
     element("span", {}, name, ...details),
-    ...(isShown ? [element("p", {}, text)] : []),
+    ...(isShown ? [element("p", { class: "note text" }, text)] : []),
   );
 }
 
@@ -128,7 +126,7 @@ function comparison({ actual, expected, diff }: Comparison, then: string, now: s
     const label = `${then} to ${now.toLowerCase()}, ${name}`;
     const input = element("input", { type: "range", value: "50", "aria-label": label });
     input.addEventListener("input", () => box.style.setProperty("--at", `${input.value}%`));
-    const slider = element("div", { class: "slider" }, then, input, now);
+    const slider = element("div", { class: "bar note" }, then, input, now);
     const more = diff === undefined ? [] : [folded("Where they differ", false, () => shot(diff))];
     return element("div", {}, box, slider, ...more);
   });

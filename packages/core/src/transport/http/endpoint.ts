@@ -118,7 +118,7 @@ export function createEndpoint(engine: Engine, limits: HttpLimits, options: Opti
     await engine.closeAll();
   }
 
-  return { sessions, serve, close };
+  return { serve, close };
 }
 
 /** Most errors have status 200; these two have their own (MCP 2026-07-28, "Streamable HTTP"). */

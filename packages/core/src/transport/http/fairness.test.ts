@@ -64,7 +64,7 @@ describe("a caller with many tokens leaves room for others", () => {
       void post(url, message, { ...headers, ...eve[index % 3] }, hanging.signal).catch(
         () => undefined,
       );
-    await expect.poll(() => serving.load.inFlight).toBe(4);
+    await expect.poll(() => serving.load.requests.used).toBe(4);
     expect((await call(url, eve[0] ?? {})).status).toBe(503);
     expect((await call(url, bob)).status).toBe(200);
   });

@@ -29,14 +29,14 @@ describe("requests in flight", () => {
   it("are limited in number; the next one is asked to retry", async () => {
     const { url, serving } = await start([], { limits: { inFlight: 3 } });
     const clients = [slow(url), slow(url), slow(url)];
-    await expect.poll(() => serving.load.inFlight).toBe(3);
+    await expect.poll(() => serving.load.requests.used).toBe(3);
     const refused = await post(url, echo.message, echo.headers);
     expect(refused.status).toBe(503);
     expect(refused.headers.get("retry-after")).toBe("1");
     expect(await refused.text()).toContain("requests are pending");
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
     clients[0]?.abort();
-    await expect.poll(() => serving.load.inFlight).toBe(2);
+    await expect.poll(() => serving.load.requests.used).toBe(2);
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
   });
 
@@ -52,7 +52,7 @@ describe("requests in flight", () => {
     expect((await fetch(new URL("/healthz", url))).status).toBe(200);
     expect((await post(url, echo.message, echo.headers)).status).toBe(503);
     probes[0]?.wake.forEach((wake) => void wake());
-    await expect.poll(() => serving.load.inFlight).toBe(0);
+    await expect.poll(() => serving.load.requests.used).toBe(0);
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
   });
 
@@ -79,7 +79,7 @@ describe("requests in flight", () => {
     // The server notices a little later that the clients are gone.
     await new Promise((next) => setTimeout(next, 50));
     await expect.poll(status).toBe(503);
-    expect(serving.load.inFlight).toBe(3);
+    expect(serving.load.requests.used).toBe(3);
     for (const requestId of [11, 12, 13]) {
       const cancelled = {
         jsonrpc: "2.0",
@@ -88,7 +88,7 @@ describe("requests in flight", () => {
       };
       expect((await post(url, cancelled, session)).status).toBe(202);
     }
-    await expect.poll(() => serving.load.inFlight).toBe(0);
+    await expect.poll(() => serving.load.requests.used).toBe(0);
     expect(probes[0]?.events).toEqual(["aborted", "aborted", "aborted"]);
     expect(await status()).toBe(200);
   });
@@ -119,14 +119,14 @@ describe("bodies", () => {
     const remaining = 65_536 - JSON.stringify(unpadded.message).length;
     const padding = { "example.com/padding": "x".repeat(remaining) };
     const clients = Array.from({ length: 8 }, () => slow(url, padding));
-    await expect.poll(() => serving.load.inFlight).toBe(8);
+    await expect.poll(() => serving.load.requests.used).toBe(8);
     const large = modernCall("probe_echo", { text: "a" }, padding);
     const refused = await post(url, large.message, large.headers);
     expect(refused.status).toBe(503);
     expect(await refused.text()).toContain("Too many large messages");
     expect((await post(url, echo.message, echo.headers)).status).toBe(200);
     for (const client of clients) client.abort();
-    await expect.poll(() => serving.load.inFlight).toBe(0);
+    await expect.poll(() => serving.load.requests.used).toBe(0);
     expect((await post(url, large.message, large.headers)).status).toBe(200);
   });
 });
@@ -147,7 +147,7 @@ describe("sessions", () => {
         message: expect.stringMatching(/^initialize: params\.clientInfo must be an object/),
       },
     });
-    expect(serving.load.sessions).toBe(0);
+    expect(serving.load.sessions.used).toBe(0);
   });
 
   it("refuse the header MCP-Protocol-Version if it is not supported", async () => {

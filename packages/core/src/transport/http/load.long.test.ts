@@ -31,7 +31,7 @@ describe("1,000 modern requests at once", () => {
         () => "gone",
       ),
     );
-    await expect.poll(() => serving.load.inFlight).toBe(300);
+    await expect.poll(() => serving.load.requests.used).toBe(300);
     const echoed = await Promise.all(
       Array.from({ length: 1_000 }, async (_, index) => {
         const { message, headers } = modernCall("probe_echo", { text: `mine-${index}` });
@@ -42,10 +42,10 @@ describe("1,000 modern requests at once", () => {
     for (const [index, answer] of echoed.entries()) {
       expect(answer).toMatchObject({ id: index, result: { content: [{ text: `mine-${index}` }] } });
     }
-    expect(serving.load.inFlight).toBe(300);
+    expect(serving.load.requests.used).toBe(300);
     vanish.abort();
     await Promise.all(waiting.map((one) => one.catch(() => "gone")));
-    await expect.poll(() => serving.load.inFlight).toBe(0);
+    await expect.poll(() => serving.load.requests.used).toBe(0);
     await expect.poll(() => aborted(probe)).toBe(300);
   });
 });
@@ -60,7 +60,9 @@ describe("work for clients", () => {
     await everyKindOfRequest(url, 50);
     const before = heldBytes();
     await everyKindOfRequest(url, 200);
-    await expect.poll(() => probe.serving.load).toMatchObject({ inFlight: 0, sessions: 0 });
+    await expect
+      .poll(() => probe.serving.load)
+      .toMatchObject({ requests: { used: 0 }, sessions: { used: 0 } });
     const grown = heldBytes() - before;
     process.off("warning", note);
     expect(warnings).toEqual([]);

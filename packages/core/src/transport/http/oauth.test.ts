@@ -98,8 +98,8 @@ describe("an OAuth 2.1 resource server", () => {
     const [code] = await closed;
     expect(code).toBe(1008);
     // A client that does not read that it is closed is disconnected; only the session is left.
-    expect(streaming.serving.load.sessions).toBeGreaterThan(0);
-    await expect.poll(() => streaming.serving.load.sessions, { timeout: 10_000 }).toBe(1);
+    expect(streaming.serving.load.sessions.used).toBeGreaterThan(0);
+    await expect.poll(() => streaming.serving.load.sessions.used, { timeout: 10_000 }).toBe(1);
     deaf.terminate();
     await streaming.close();
   });

@@ -124,13 +124,9 @@ async function discover(issuer: URL) {
 
 /** Asks the issuer for a document. */
 async function read(url: URL): Promise<Response> {
-  const { signal, end } = startDeadline(DISCOVERY_TIMEOUT_MS);
-  try {
-    const headers = { accept: "application/json, application/jwk-set+json" };
-    const response = await fetch(url, { redirect: "error", signal, headers });
-    if (!response.ok) throw new Error(`${url}: status ${response.status}`);
-    return new Response(await response.text());
-  } finally {
-    end();
-  }
+  const headers = { accept: "application/json, application/jwk-set+json" };
+  const { signal } = startDeadline(DISCOVERY_TIMEOUT_MS);
+  const response = await fetch(url, { redirect: "error", signal, headers });
+  if (!response.ok) throw new Error(`${url}: status ${response.status}`);
+  return new Response(await response.text());
 }

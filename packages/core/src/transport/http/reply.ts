@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { Principal } from "../../engine/caller.ts";
 import { errorText } from "../../engine/errors.ts";
+import type { Load } from "../../engine/load.ts";
 import { CODES, type RpcError } from "../../engine/wire.ts";
 import type { HttpLimits } from "./settings.ts";
 
@@ -28,6 +30,12 @@ export function refuse(status: number, message: string, headers = {}): Answer {
   return errorAnswer(status, { code, message }, headers);
 }
 
+/** Counts a session or connection of a caller, or returns a response if it has as many as it may. */
+export function takeSession({ sessions }: Load, { owner }: Principal): Answer | undefined {
+  const message = `All ${sessions.perOwner} sessions of a caller are in use; try again later.`;
+  return sessions.take(owner) ? undefined : refuse(503, message, { "retry-after": "5" });
+}
+
 export function errorAnswer(status: number, error: RpcError, headers = {}): Answer {
   return { status, error, headers: { ...JSON_TYPE, ...headers } };
 }
@@ -51,7 +59,6 @@ export class Reply {
   readonly response: ServerResponse;
   readonly #limits: SlowReaderLimits;
   readonly #whenClosed: (() => void)[] = [];
-  #isGathering = false;
 
   constructor(response: ServerResponse, limits: SlowReaderLimits) {
     this.response = response;
@@ -90,7 +97,6 @@ export class Reply {
   openStream(headers: Answer["headers"] = {}): void {
     if (this.#isClosed || this.response.headersSent) return;
     this.#begin();
-    this.#gather();
     this.response.writeHead(200, {
       "content-type": "text/event-stream",
       "cache-control": "no-cache, no-transform",
@@ -114,29 +120,11 @@ export class Reply {
 
   write(text: string): void {
     if (this.#isClosed || this.response.writableEnded) return;
-    this.#gather();
     if (this.response.writableLength > this.#limits.queued) this.response.destroy();
     else this.response.write(text);
   }
 
   end(): void {
-    if (this.#isClosed) return;
-    // Node.js 24 drops what was written since `cork` if the response ends before `uncork`.
-    this.#release();
-    this.response.end();
-  }
-
-  /** Sends everything written in one turn of the event loop together: the headers with the first events. */
-  #gather(): void {
-    if (this.#isGathering) return;
-    this.#isGathering = true;
-    this.response.cork();
-    setImmediate(() => this.#release());
-  }
-
-  #release(): void {
-    if (!this.#isGathering) return;
-    this.#isGathering = false;
-    if (!this.response.destroyed) this.response.uncork();
+    if (!this.#isClosed) this.response.end();
   }
 }

@@ -36,6 +36,7 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
   const load = new Load({
     requests: limits.inFlight,
     bytes: limits.messageBytes * MESSAGES_AT_ONCE,
+    sessions: limits.sessions,
     // Without authentication, all callers are programs of one user on one machine.
     perMinute: auth.kind === "none" ? Number.POSITIVE_INFINITY : limits.perMinute,
     isShared: auth.kind === "oauth",
@@ -136,14 +137,8 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
   return {
     /** The endpoint: `http://127.0.0.1:8080/mcp`. */
     url: urlOf(server, settings),
-    /** Current counts: pending requests, bytes of their messages, open sessions. */
-    get load() {
-      return {
-        inFlight: load.requests.used,
-        bytes: load.bytes.used,
-        sessions: endpoint.sessions.count + (sse?.count ?? 0) + (webSocket?.count ?? 0),
-      };
-    },
+    /** What is in use of its limits. */
+    load,
     /**
      * Shuts down in the order that load balancers expect: first `/readyz` answers 503 while calls are still accepted
      * (`drainMs`); then new calls are refused, and running ones may end within the time limit of a call (`callMs`).
@@ -157,7 +152,7 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
       const until = performance.now() + callMs;
       // A message counts from its first byte until its request is answered.
       while (load.requests.used + load.bytes.used > 0 && performance.now() < until) await sleep(20);
-      await Promise.all([endpoint.close(), sse?.close(), webSocket?.close()]);
+      await Promise.all([endpoint.close(), webSocket?.close()]);
       // Written data is sent before the connections are closed.
       await Promise.race([whenClosed, sleep(150)]);
       server.closeAllConnections();
@@ -174,9 +169,8 @@ function pathOf({ url = "/" }: IncomingMessage): string {
 function readiness({ ready, log }: Service): () => Promise<boolean> {
   let answer: Promise<boolean> | undefined;
   const find = async () => {
-    const { signal, end } = startDeadline(READY_LIMIT_MS);
     const timeout = sleep(READY_LIMIT_MS, "no answer in time", { ref: false });
-    const outcome = Promise.race([ready(signal), timeout]).finally(end);
+    const outcome = Promise.race([ready(startDeadline(READY_LIMIT_MS).signal), timeout]);
     const why = await outcome.catch((error: unknown) => Object(error).message ?? String(error));
     if (why !== undefined) log.warning(`Calls cannot be served: ${why}`);
     setTimeout(() => (answer = undefined), READY_MS).unref();

@@ -4,7 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { internalError } from "../../engine/errors.ts";
 import { CODES } from "../../engine/wire.ts";
 import { whenExpired } from "./auth.ts";
-import { errorAnswer, type Reply, refuse } from "./reply.ts";
+import { errorAnswer, type Reply, takeSession } from "./reply.ts";
 import type { HttpLimits } from "./settings.ts";
 
 /** A session of a client with a handshake: its caller, and the stream that it opened by GET. */
@@ -64,7 +64,7 @@ export class Session {
 /** The sessions of this process. */
 export function createSessions(engine: Engine, limits: HttpLimits) {
   const sessionsById = new Map<string, Session>();
-  const slots = engine.load.limit(limits.sessions);
+  const { sessions: slots } = engine.load;
   const sweeper = setInterval(
     () => {
       const idleSince = performance.now() - limits.idleMs;
@@ -83,10 +83,6 @@ export function createSessions(engine: Engine, limits: HttpLimits) {
 
   return {
     end,
-    get count() {
-      return sessionsById.size;
-    },
-
     /** The session with an id, or a response: it ended, never existed, or belongs to another caller. */
     find(id: string, principal: Principal) {
       const session = sessionsById.get(id);
@@ -108,10 +104,8 @@ export function createSessions(engine: Engine, limits: HttpLimits) {
         .filter(({ isIdle, caller }) => isIdle && (!isOwn || caller.owner === owner))
         .sort((a, b) => a.lastRequestAt - b.lastRequestAt);
       if (oldest !== undefined) void end(oldest);
-      if (!slots.take(owner)) {
-        const message = `All ${slots.perOwner} sessions of a caller are in use; try again later.`;
-        return refuse(503, message, { "retry-after": "5" });
-      }
+      const refusal = takeSession(engine.load, principal);
+      if (refusal !== undefined) return refusal;
       const session = new Session(principal);
       sessionsById.set(session.id, session);
       return session;

@@ -15,9 +15,7 @@ describe("--http", () => {
   it.each<[string, Record<string, string>, RegExp]>([
     ["--http 0.0.0.0:80", {}, /anyone who can reach this machine/],
     ["--http [::]:80", {}, /anyone who can reach this machine/],
-    ["--http 192.168.1.5:80", {}, /anyone who can reach this machine/],
     ["--http 70000", {}, /takes PORT or HOST:PORT/],
-    ["--http [nonsense]:80", {}, /takes PORT or HOST:PORT/],
     ["--http 0 --auth-token-env T", {}, /T, which is unset or empty/],
     ["--http 0 --auth-token-env T", { T: "short" }, /at least 32/],
     [issuer, {}, /--oauth-audience is missing/],
@@ -26,7 +24,6 @@ describe("--http", () => {
     ["--auth-token-env T", { T: SECRET }, /need --http/],
     ["--http 0.0.0.0:80 --auth-token-env T", { T: SECRET }, /unencrypted over the network/],
     ["--http 0 --tls-cert c.pem", {}, /--tls-key is missing/],
-    ["--http 0 --tls-key k.pem", {}, /--tls-cert is missing/],
   ])("refuses %s with %j", async (args, env, why) => {
     const text = await refusal(args.split(" "), env);
     expect(text).toMatch(why);

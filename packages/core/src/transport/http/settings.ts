@@ -30,7 +30,7 @@ const MIB = 1_048_576;
 export const HTTP_LIMITS = {
   /** Bytes of a message. */
   messageBytes: 16 * MIB,
-  /** Requests per minute of an authenticated caller. */
+  /** Messages per minute of an authenticated caller. */
   perMinute: 6_000,
   /** Requests that run at once, even if their clients no longer wait; subscriptions do not count. */
   inFlight: 2_048,

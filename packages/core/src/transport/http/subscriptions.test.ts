@@ -134,7 +134,7 @@ describe("a modern client over HTTP", () => {
     change(probe, ITEM);
     await expect.poll(() => count.updates()).toEqual([COUNT]);
     await expect.poll(() => both.updates()).toEqual([COUNT, ITEM]);
-    expect(probe.serving.load.inFlight).toBe(0);
+    expect(probe.serving.load.requests.used).toBe(0);
     both.leave();
     await expect.poll(() => [...(probe.probes[0]?.watchers.keys() ?? [])]).toEqual([COUNT]);
     change(probe, COUNT);

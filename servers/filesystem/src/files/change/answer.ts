@@ -5,7 +5,8 @@ import type { Files } from "../files.ts";
 import { describe, entriesOf } from "../store/state.ts";
 import type { Receipt } from "../store/store.ts";
 import type { Pair } from "./pattern.ts";
-import type { Deletion, Plan } from "./plan.ts";
+import { type Deletion, type Plan, planMoves } from "./plan.ts";
+import { run } from "./run.ts";
 import type { Outcome } from "./step.ts";
 
 /** Characters for the lines of a preview, and of the answer after the change. */
@@ -14,6 +15,8 @@ const DONE_CHARS = 1_500;
 const MAX_NAMED = 20;
 /** At least this many files that go from one directory to another share a line. */
 const MIN_FOLDED = 3;
+/** How many of these lines of a preview show names. */
+const MAX_EXAMPLES = 3;
 
 /** The sentences about the record of a change; none if nothing was changed. */
 export function receiptText(receipt: Receipt | undefined): string[] {
@@ -66,7 +69,7 @@ export function deletionText(deletions: readonly Deletion[]): string {
 }
 
 /** What a plan of moves or copies does or, with `done`, what it did. */
-export function planAnswer(
+function planAnswer(
   { subject, files, parents, unchanged, replaced }: Plan,
   done?: { readonly receipt: Receipt | undefined; readonly outcomes: readonly Outcome[] },
 ): string {
@@ -87,7 +90,7 @@ export function planAnswer(
     const sentence = `${isMove ? "Moved" : "Copied"} ${named(only.from)} to ${named(only.to)}${what}${bytes}.`;
     return changeAnswer([sentence, ...left].join(" "), done.receipt);
   }
-  const lines = foldedLines(files);
+  const lines = foldedLines(files, done !== undefined);
   const chars = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
   const visible = lines.slice(
     0,
@@ -99,6 +102,7 @@ export function planAnswer(
   const [one, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
   const directories = new Set(files.map(({ to }) => dirname(to))).size;
   const into = `${counted(files.length, one, many)} into ${counted(directories, "directory", "directories")}`;
+  const narrower = lines.length > files.length ? "" : " To see more names, narrow source.";
   const facts = [
     `${verb} ${into}${parents.length === 0 ? "" : ` (${digits(parents.length)} created)`}.`,
     ...(unchanged === 0 ? [] : [`${counted(unchanged, "file")} already had the wanted path.`]),
@@ -106,25 +110,51 @@ export function planAnswer(
       ? []
       : [`${counted(replaced.count, "file")} replaced (${sizeOf(replaced.bytes)}).`]),
     ...left,
-    ...(done === undefined ? ["Nothing was changed."] : receiptText(done.receipt)),
+    ...(done === undefined ? [`Nothing was changed.${narrower}`] : receiptText(done.receipt)),
   ];
   const rest = more > 0 ? [`… and ${counted(more, "more line")}`] : [];
   return [...visible, ...rest, `[${facts.join(" ")}]`].join("\n");
 }
 
-/** `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"`, below what that is relative to. */
-function foldedLines(files: readonly Pair[]): string[] {
+/**
+ * `25 files: "IMG_01.jpg" → "2024-03/IMG_01.jpg" … "IMG_25.jpg" → "2024-03/IMG_25.jpg"`, below what that is relative to;
+ * after some such lines, and after the change, only `25 files: "." → "2024-03"`.
+ */
+function foldedLines(files: readonly Pair[], isDone: boolean): string[] {
   const base = dirname(files[0]?.from ?? "");
-  const short = (path: string) => named(relative(base, path));
-  const groups = new Map<string, string[]>();
-  for (const { from, to } of files) {
-    const key = JSON.stringify([dirname(to), dirname(from)]);
-    groups.set(key, [...(groups.get(key) ?? []), `${short(from)} → ${short(to)}`]);
+  const line = (pair: Pair, part = (path: string) => path) =>
+    [pair.from, pair.to].map((path) => named(relative(base, part(path)) || ".")).join(" → ");
+  const groups = new Map<string, Pair[]>();
+  for (const pair of files) {
+    const key = JSON.stringify([dirname(pair.to), dirname(pair.from)]);
+    groups.set(key, [...(groups.get(key) ?? []), pair]);
   }
+  let examples = isDone ? 0 : MAX_EXAMPLES;
   const lines = [...groups.keys()].sort().flatMap((key) => {
     const group = groups.get(key) ?? [];
-    if (group.length < MIN_FOLDED) return group;
-    return [`${counted(group.length, "file")}: ${group[0]} … ${group.at(-1)}`];
+    const [first, last] = [group[0], group.at(-1)];
+    if (!first || !last || group.length < MIN_FOLDED) return group.map((pair) => line(pair));
+    examples -= 1;
+    const example = examples < 0 ? line(first, dirname) : `${line(first)} … ${line(last)}`;
+    return [`${counted(group.length, "file")}: ${example}`];
   });
   return [`Relative to ${named(base)}:`, ...lines];
+}
+
+type MoveRequest = Parameters<typeof planMoves>[1] & { readonly dryRun: boolean };
+type Call = Parameters<typeof confirmLoss>[1] & {
+  readonly signal: AbortSignal;
+  progress(done: number, total: number): void;
+};
+
+/** Moves or copies what was planned, or only describes the plan. */
+export async function runMoves(files: Files, { dryRun, ...request }: MoveRequest, call: Call) {
+  const { signal } = call;
+  const plan = await planMoves(files, { ...request, signal });
+  if (dryRun) return planAnswer(plan);
+  const { replaced, subject, steps } = plan;
+  const what = ` (${sizeOf(replaced.bytes)})`;
+  await confirmLoss(files, call, { ...replaced, verb: "Replace", what });
+  const progress = (done: number, total: number) => call.progress(done, total);
+  return planAnswer(plan, await run(files, subject, steps, { progress, signal }));
 }

@@ -69,6 +69,7 @@ const BOMS: readonly { encoding: Encoding; bytes: Buffer }[] = [
 
 /** The encoding whose byte order mark `bytes` begins with, if any. */
 export function markedEncoding(bytes: Buffer): Encoding | undefined {
+  if ((bytes[0] ?? 0) < 0xef) return undefined;
   return BOMS.find((mark) => bytes.subarray(0, mark.bytes.length).equals(mark.bytes))?.encoding;
 }
 
@@ -91,15 +92,12 @@ export function formOfText(
   };
   if (given !== undefined)
     return form(given, mark === given, given === "utf-8" && !isUtf8(complete));
-  const isOdd = whole && bytes.length % 2 === 1;
   if (mark !== undefined && mark !== "utf-8") {
     // FF FE 00 00 is UTF-32, and half a code unit at the end is not text.
     const isUtf32 = mark === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0;
-    return isUtf32 || isOdd ? undefined : form(mark, true);
+    return isUtf32 || (whole && bytes.length % 2 === 1) ? undefined : form(mark, true);
   }
   const sample = bytes.subarray(0, SAMPLE_BYTES);
-  const wide = isOdd ? undefined : unmarkedUtf16(sample);
-  if (wide !== undefined) return form(wide, false);
   if (sample.includes(0) || sample.subarray(0, 5).toString("latin1") === "%PDF-") return undefined;
   const bom = mark !== undefined;
   const controls = controlShare(sample);
@@ -178,22 +176,6 @@ function eolOf(bytes: Buffer, encoding: Encoding): Eol {
   const ends = [/\r\n/, /\r(?!\n)/, /(?<!\r)\n/].map((end) => end.test(text));
   if (ends.filter(Boolean).length > 1) return "mixed";
   return ends[0] ? "crlf" : ends[1] ? "cr" : ends[2] ? "lf" : "none";
-}
-
-/** Detects UTF-16 without a byte order mark: in Latin text, every second byte is NUL. */
-function unmarkedUtf16(sample: Buffer): "utf-16le" | "utf-16be" | undefined {
-  const start = sample.subarray(0, 4096);
-  if (!start.includes(0)) return undefined;
-  const zeros = [0, 0];
-  for (let at = 0; at + 1 < start.length; at += 2) {
-    if (start[at] === 0) zeros[0] = (zeros[0] ?? 0) + 1;
-    if (start[at + 1] === 0) zeros[1] = (zeros[1] ?? 0) + 1;
-  }
-  const [even = 0, odd = 0] = zeros;
-  if (Math.min(even, odd) > 0 || Math.max(even, odd) <= start.length * 0.3) return undefined;
-  // Tables of small numbers look similar, but contain characters that texts do not.
-  const isText = controlShare(Buffer.from(start.filter((byte) => byte !== 0))) <= BINARY_CONTROLS;
-  return isText ? (odd > 0 ? "utf-16le" : "utf-16be") : undefined;
 }
 
 /** Whether bytes that are not UTF-8 have too many control bytes for text. */

@@ -14,6 +14,7 @@ import {
 } from "../read/text-encoding.ts";
 
 const LINE_FEED = 10;
+const NOTHING: Buffer = Buffer.alloc(0);
 /** Longer lines, in bytes, are matched in parts. */
 const MAX_LINE_BYTES = 8 * 1024 * 1024;
 /** By how many bytes the parts of such a line overlap, so that a match across the boundary is found. */
@@ -76,7 +77,7 @@ export function* blocksOf(fd: number, head = readHead(fd)): Generator<Block | un
   if (!isUtf && hasTooManyControls(begin)) return yield undefined;
   const encoding: BlockEncoding = isUtf ? "utf-8" : legacyOf(begin);
   /** The beginning of a line whose end was not read yet; a copy, since the next chunk is read into the same memory. */
-  let open: Buffer = Buffer.alloc(0);
+  let open = NOTHING;
   let position = 0;
   for (let chunk = head; chunk.length > 0; chunk = readChunk(fd, position)) {
     let bytes = position === 0 ? begin : chunk;
@@ -88,9 +89,10 @@ export function* blocksOf(fd: number, head = readHead(fd)): Generator<Block | un
     const from = end > 0 && open.length > 0 ? bytes.indexOf(LINE_FEED) + 1 : 0;
     if (from > 0) {
       yield blockOf(Buffer.concat([open, bytes.subarray(0, from)]), encoding);
-      open = Buffer.alloc(0);
+      open = NOTHING;
     }
-    if (end > from) yield blockOf(bytes.subarray(from, end), encoding);
+    const isAll = from === 0 && end === bytes.length;
+    if (end > from) yield blockOf(isAll ? bytes : bytes.subarray(from, end), encoding);
     if (end < bytes.length) open = Buffer.concat([open, bytes.subarray(end)]);
     if (open.length > MAX_LINE_BYTES) {
       // The beginning of a very long line, whose last bytes are repeated in the next part.
@@ -99,7 +101,7 @@ export function* blocksOf(fd: number, head = readHead(fd)): Generator<Block | un
       yield blockOf(part, encoding);
     }
   }
-  const rest = Buffer.concat([open, Buffer.from(decoder?.decode() ?? "")]);
+  const rest = decoder ? Buffer.concat([open, Buffer.from(decoder.decode())]) : open;
   if (rest.length > 0) yield blockOf(rest, encoding);
 }
 

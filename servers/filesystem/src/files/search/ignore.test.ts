@@ -108,6 +108,17 @@ describe(".gitignore rules match those of git", () => {
     const expected = byGit(tree);
     expect(await shown(tree)).toEqual(expected);
   });
+
+  it("in a directory that an inner file shows again", async () => {
+    const tree = await makeTree({
+      ...files,
+      ".gitignore": "deep/\nbar/\n",
+      "dir/.gitignore": "!deep/\n",
+    });
+    const expected = byGit(tree);
+    expect(expected).toContain("dir/sub/deep/f-a");
+    expect(await shown(tree)).toEqual(expected);
+  });
 });
 
 describe("ignore rules", () => {

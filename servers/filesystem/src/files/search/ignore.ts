@@ -9,6 +9,7 @@ import {
 } from "@refmcp/boundary";
 import ignore from "ignore";
 import { orRefused, withFile } from "../open-path.ts";
+import { escaped } from "./text-pattern.ts";
 
 /** Files with ignore rules, by name; in a directory, later ones take precedence. */
 const IGNORE_FILES = [".gitignore", ".ignore"];
@@ -39,10 +40,44 @@ function compileRules(text: string): Verdict {
     .filter(isHarmless);
   const hasForms = /[^\0-\x7f]/.test(text);
   const form = (one: string) => (hasForms ? one.normalize("NFC") : one);
-  const rules = ignore({ ignorecase: false, allowRelativePaths: true }).add(lines.map(form));
+  const forms = lines.map(form);
+  const rules = ignore({ ignorecase: false, allowRelativePaths: true }).add(forms);
+  const mentions = mentioned(forms);
   return (path) => {
-    const { ignored, unignored } = rules.test(form(path));
+    const entry = form(path);
+    // The library also applies what it knows of parents, but a walk has decided about those with the rules of all levels.
+    if (!mentions(entry)) return undefined;
+    const { ignored, unignored } = rules.test(entry);
     return ignored ? true : unignored ? false : undefined;
+  };
+}
+
+/**
+ * Whether any of the lines could match a path: one with a slash by its text before the first wildcard, the others by
+ * their name. Most paths match none, and to try every rule takes microseconds.
+ */
+function mentioned(lines: readonly string[]): (path: string) => boolean {
+  // The first expression matches nothing, in case there is no other.
+  const starts = ["$."];
+  const names = ["$."];
+  const ends = ["$."];
+  for (const line of lines.filter((text) => text.trim() !== "" && !text.startsWith("#"))) {
+    const body = line.replace(/^!|\/?\s*$/g, "").replace(/^(?:\*\*\/)+(?=[^/]*$)/, "");
+    if (body.includes("/")) starts.push(escaped(/^\/?([^*?[\\]*)/.exec(body)?.[1] ?? ""));
+    else {
+      const [plain = ""] = /^(?:[^?[\\]|\[\w+\])*/.exec(body) ?? [];
+      const stars = escaped(plain).replace(/(?:\\\*)+/g, ".*");
+      const source = stars.replace(/\\(\[\w+)\\/g, "$1");
+      const whole = plain === body ? `${source}\\s*/?$` : source;
+      if (whole.startsWith(".*")) ends.push(whole.slice(2));
+      else names.push(`^${whole}`);
+    }
+  }
+  const start = new RegExp(`^(?:${starts.join("|")})`);
+  const [first, last] = [names, ends].map((sources) => new RegExp(sources.join("|"), "s"));
+  return (path) => {
+    const name = path.slice(path.lastIndexOf("/", path.length - 2) + 1);
+    return start.test(path) || first?.test(name) === true || last?.test(name) === true;
   };
 }
 

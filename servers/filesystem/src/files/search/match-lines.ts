@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import { readSync } from "node:fs";
 import { CHUNK_BYTES } from "../read/bytes.ts";
 import type { Block } from "./blocks.ts";
@@ -37,19 +38,18 @@ export interface FileMatches {
 /** Finds a pattern in lines, with V8's engine. Run it only where it can be terminated: some patterns never finish. */
 export class LineMatcher {
   readonly #regex: RegExp;
-  readonly #literal: string;
+  readonly #isLiteral: boolean;
   readonly #folds: boolean;
-  readonly #utf8: Buffer;
-  readonly #ascii: Buffer;
+  readonly #needle: string;
+  readonly #bytes: Buffer;
+  #last: { readonly bytes: Buffer; readonly text: string } | undefined;
 
-  constructor({ source, flags, literal = "" }: TextPattern) {
+  constructor({ source, flags, needle, isLiteral }: TextPattern) {
     this.#regex = new RegExp(source, flags);
+    this.#isLiteral = isLiteral;
     this.#folds = flags.includes("i");
-    this.#literal = this.#folds ? literal.toLowerCase() : literal;
-    const bytes = this.#folds ? "" : literal;
-    this.#utf8 = Buffer.from(bytes);
-    // Text that is not ASCII has other bytes in other encodings.
-    this.#ascii = Buffer.from(/^[ -~]*$/.test(bytes) ? bytes : "");
+    this.#needle = this.#folds ? needle.toLowerCase() : needle;
+    this.#bytes = Buffer.from(this.#needle);
   }
 
   /**
@@ -58,26 +58,43 @@ export class LineMatcher {
    */
   certainlyLacks(fd: number, head: Buffer): boolean {
     // With a byte order mark it may be UTF-16; with a NUL byte it is counted as binary.
-    if ((head[0] ?? 0) >= 0xfe || head.includes(0) || head.includes(this.#ascii)) return false;
+    if ((head[0] ?? 0) >= 0xfe || head.includes(0) || this.mayBeIn(head, false)) return false;
     return head.length < CHUNK_BYTES && readSync(fd, Buffer.alloc(1), 0, 1, head.length) === 0;
   }
 
-  /** The positions in the block's text at which matching lines begin, in order. */
-  starts(block: Block): number[] {
-    if (!block.bytes.includes(block.isUtf8 ? this.#utf8 : this.#ascii)) return [];
+  /** Whether lines may match. @param isUtf8 false for another encoding that contains ASCII */
+  mayBeIn(bytes: Buffer, isUtf8: boolean): boolean {
+    if (!this.#folds) return (!isUtf8 && !isAscii(this.#bytes)) || bytes.includes(this.#bytes);
+    // The letters K and ſ are not ASCII, but match these.
+    if (/[ks]/.test(this.#needle) && !isAscii(bytes)) return true;
+    return this.#lower(bytes).includes(this.#needle);
+  }
+
+  #lower(bytes: Buffer): string {
+    if (this.#last?.bytes !== bytes)
+      this.#last = { bytes, text: bytes.toString("latin1").toLowerCase() };
+    return this.#last.text;
+  }
+
+  matches(line: string): boolean {
+    return this.#isLiteral && !this.#folds ? line.includes(this.#needle) : this.#regex.test(line);
+  }
+
+  /** How many lines match, without looking at each if possible. */
+  count(block: Block): number {
+    const { bytes, isUtf8 } = block;
+    if (this.#isLiteral && isUtf8 && !this.#folds) return countLines(bytes, this.#bytes, FEED);
+    if (!this.mayBeIn(bytes, isUtf8)) return 0;
+    if (this.#isLiteral && isAscii(bytes))
+      return countLines(this.#lower(bytes), this.#needle, "\n");
     const { text } = block;
-    const literal = this.#literal;
-    const folded = this.#folds && literal ? text.toLowerCase() : text;
+    const folded = this.#folds ? text.toLowerCase().replaceAll("ſ", "s") : text;
     // Some letters have another length in lower case.
-    if (literal && folded.length === text.length) return linesWith(folded, literal);
-    const starts: number[] = [];
-    for (let at = 0; at < text.length; ) {
-      const feed = text.indexOf("\n", at);
-      const end = feed < 0 ? text.length : feed;
-      if (this.#regex.test(text.slice(at, end))) starts.push(at);
-      at = end + 1;
-    }
-    return starts;
+    if (this.#needle === "" || folded.length !== text.length)
+      return linesOf(text).filter((line) => this.matches(line)).length;
+    return countLines(folded, this.#needle, "\n", (at, end) =>
+      this.matches(text.slice(text.lastIndexOf("\n", at) + 1, end)),
+    );
   }
 
   /** The position of the first match in a line, in UTF-16 code units. */
@@ -86,16 +103,26 @@ export class LineMatcher {
   }
 }
 
-/** Where the lines that contain a word begin. */
-function linesWith(text: string, word: string): number[] {
-  const starts: number[] = [];
-  for (let at = text.indexOf(word); at >= 0; ) {
-    starts.push(at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1);
-    const end = text.indexOf("\n", at);
-    at = end < 0 ? -1 : text.indexOf(word, end);
+const FEED = Buffer.from("\n");
+
+/** How many lines of a text, or its bytes, contain a part and match. */
+function countLines<Part>(
+  text: { readonly length: number; indexOf(part: Part, from?: number): number },
+  part: Part,
+  feed: Part,
+  isMatch: (at: number, end: number) => boolean = () => true,
+): number {
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; ) {
+    const feedAt = text.indexOf(feed, at);
+    const end = feedAt < 0 ? text.length : feedAt;
+    if (isMatch(at, end)) count += 1;
+    at = text.indexOf(part, end);
   }
-  return starts;
+  return count;
 }
+
+const linesOf = (text: string): string[] => text.replace(/\n$/, "").split("\n");
 
 /** The first matching lines of a text, and how many there are. @param blocks its lines, from `blocksOf` or `blocksIn` */
 export function matchLines(
@@ -112,30 +139,24 @@ export function matchLines(
   let behind = 0;
   for (const block of blocks) {
     if (block === undefined) return { lines: [], total: 0, isBinary: true };
-    const starts = matcher.starts(block);
-    total += starts.length;
-    const isDone = lines.length >= limit && behind === 0;
-    if (isDone || (starts.length === 0 && context === 0))
-      number += isDone ? 0 : feedsIn(block.bytes);
-    else takeLines(block.text, new Set(starts));
+    if (lines.length >= limit && behind === 0) total += matcher.count(block);
+    else if (context === 0 && !matcher.mayBeIn(block.bytes, block.isUtf8))
+      number += feedsIn(block.bytes);
+    else {
+      for (const line of linesOf(block.text)) take(line);
+      // A part of a very long line.
+      if (!block.text.endsWith("\n")) number -= 1;
+    }
   }
   return { lines, total, isBinary: false };
 
-  function takeLines(text: string, starts: ReadonlySet<number>): void {
-    for (let at = 0; at < text.length; number += 1) {
-      const feed = text.indexOf("\n", at);
-      const end = feed < 0 ? text.length : feed;
-      const isShown = starts.has(at) && number >= from && lines.length < limit;
-      if (isShown || context > 0) take(text.slice(at, end), isShown);
-      at = end + 1;
-    }
-    if (!text.endsWith("\n")) number -= 1;
-  }
-
-  function take(line: string, isShown: boolean): void {
-    if (isShown) {
+  function take(line: string): void {
+    const isMatch = matcher.matches(line);
+    if (isMatch) total += 1;
+    number += 1;
+    if (isMatch && number > from && lines.length < limit) {
       lines.push({
-        line: number,
+        line: number - 1,
         ...around(line, matcher),
         ...(recent.length > 0 ? { before: recent } : {}),
       });
@@ -143,6 +164,7 @@ export function matchLines(
       behind = context;
       return;
     }
+    if (context === 0) return;
     const begin = line.length > WIDTH ? `${cut(line, 0, WIDTH)}…` : line;
     const last = lines.at(-1);
     if (behind > 0 && last !== undefined) {

@@ -21,17 +21,23 @@ const LINES = [
   "func(a, b) {",
   "",
   "last \ud83d\ude00",
+  "\u212ay ſ",
 ];
 
 /** The numbers of the lines that match. */
 function found(text: string, options: { literal?: boolean; ignoreCase?: boolean } = {}): number[] {
-  const pattern = textPattern(text, { literal: false, ignoreCase: false, ...options });
-  const all = LINES.join("\n");
-  return [...blocksIn(Buffer.from(all))].flatMap((block) =>
-    new LineMatcher(pattern)
-      .starts(block)
-      .map((start) => block.text.slice(0, start).split("\n").length),
+  const matcher = new LineMatcher(
+    textPattern(text, { literal: false, ignoreCase: false, ...options }),
   );
+  const blocks = (lines: string[]) => [...blocksIn(Buffer.from(lines.join("\n")))];
+  const count = (lines: string[]) =>
+    blocks(lines).reduce((sum, block) => sum + matcher.count(block), 0);
+  const numbers = LINES.flatMap((line, at) => (matcher.matches(line) ? [at + 1] : []));
+  // However lines are counted, it is these.
+  expect(count(LINES)).toBe(numbers.length);
+  for (const [at, line] of LINES.entries())
+    expect(count([line, ""])).toBe(numbers.includes(at + 1) ? 1 : 0);
+  return numbers;
 }
 
 describe("textPattern", () => {
@@ -40,7 +46,7 @@ describe("textPattern", () => {
     ["^foo\\b.*baz$", [2]],
     ["^$", [16]],
     ["\\bb", [1, 2, 6, 12, 15]],
-    ["\\s", [1, 3, 4, 5, 11, 14, 15, 17]],
+    ["\\s", [1, 3, 4, 5, 11, 14, 15, 17, 18]],
     ["[^a-z]{3}", [5, 8, 9, 10, 15]],
     ["x\\{2,3}", [8]],
     ["func\\(.*\\) {", [15]],
@@ -53,6 +59,14 @@ describe("textPattern", () => {
     ["^.{6}$", [8, 13, 17]],
     ["a\\-b|\\-bar", [2]],
     ["r\\W*f|bar[^x]foo|words\\s+tab", []],
+    ["(?i)FUNC\\(A|Ü", [3, 15]],
+    ["(?i)k+y", [18]],
+    ["(?i)s", [3, 11, 14, 17, 18]],
+    ["(?i)ÜNÏ", [3]],
+    ["a,? b{1}", [15]],
+    ["x(y|z)?{", [8]],
+    ["\\x66oo b", [1]],
+    ["fo+x*-b", [2]],
   ])("%s", (pattern, lines) => {
     expect(found(pattern)).toEqual(lines);
   });

@@ -7,8 +7,10 @@ export interface TextPattern {
   /** The source of a RegExp, and its flags without `g` and `m`. */
   readonly source: string;
   readonly flags: string;
-  /** The text itself, if the pattern is a literal, which can be found without a regex engine. */
-  readonly literal: string | undefined;
+  /** What every match contains and can be found without a regex engine; with the flag `i`, it is ASCII. */
+  readonly needle: string;
+  /** Whether a match is nothing else. */
+  readonly isLiteral: boolean;
 }
 
 const MAX_PATTERN = 1_000;
@@ -38,21 +40,31 @@ export function textPattern(
   const inFront = literal ? null : /^\(\?([ims]+)\)/.exec(text);
   const rest = text.slice(inFront?.[0].length ?? 0);
   const folds = ignoreCase || inFront?.[1]?.includes("i") === true;
-  const tokens = literal ? [] : tokensOf(rest, refuse);
-  const hasBreak = literal
-    ? /[\r\n]/.test(text)
-    : tokens.some((token) => token === "\n" || token === "\\n");
+  const tokens = literal ? (escaped(text).match(TOKEN) ?? []) : tokensOf(rest, refuse);
+  const hasBreak = tokens.some(
+    (token) => /^(?:\n|\\n)$/.test(token) || (literal && token === "\r"),
+  );
   if (hasBreak) throw refuse("It contains a line break, but lines are searched one by one.");
   if (text.length > MAX_PATTERN)
     throw refuse(`It has ${text.length} characters; at most ${MAX_PATTERN} are allowed.`);
-  const source = literal ? escaped(text) : tokens.join("");
-  const isPlain = literal || /^[A-Za-z0-9_ ]+$/.test(rest);
-  return {
-    text,
-    source,
-    flags: flagsOf(source, folds ? "i" : "", refuse),
-    literal: isPlain ? rest : undefined,
-  };
+  const source = tokens.join("");
+  const flags = flagsOf(source, folds ? "i" : "", refuse);
+  const needle = textInEach(tokens, folds);
+  return { text, source, flags, needle, isLiteral: needle !== "" && escaped(needle) === source };
+}
+
+/** The longest text that each match contains, perhaps none. @param isAscii whether it has to be ASCII */
+function textInEach(tokens: readonly string[], isAscii: boolean): string {
+  // Alternatives, groups, and characters that are written with several tokens.
+  if (tokens.some((token) => /^(?:[|(]|\\[0-9ckpPux])/.test(token))) return "";
+  const marked = tokens.map((token) => {
+    const [, char] = /^(?:\\(?![A-Za-z0-9])(?=.)|(?![\\^$.|?*+()[\]{}\r]))(.)$/su.exec(token) ?? [];
+    if (char !== undefined && (!isAscii || char <= "\x7f")) return char;
+    return /^[*?{]$/.test(token) ? `\n${token}` : "\n";
+  });
+  // A quantifier may make the character before it optional.
+  const runs = marked.join("").replace(/[^\n]?\n(?:[*?]|\{[^\n]*)/gu, "\n");
+  return runs.split("\n").reduce((text, run) => (run.length < text.length ? text : run));
 }
 
 /**
@@ -97,7 +109,8 @@ function flagsOf(source: string, flags: string, refuse: (reason: string) => Tool
   return flags;
 }
 
-function escaped(text: string): string {
+/** A text as the source of an expression that matches it. */
+export function escaped(text: string): string {
   return text.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&");
 }
 

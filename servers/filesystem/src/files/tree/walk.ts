@@ -119,13 +119,13 @@ export async function walk(
     const follows = outer === undefined || outer.after?.[0] === name;
     const path = outer === undefined ? options.after?.split("/") : outer.after?.slice(1);
     const after = follows && path?.[0] !== undefined ? path : undefined;
-    const listing = child.entries();
-    if (listing === undefined) unreadable += 1;
+    const readEntries = child.entries();
+    if (readEntries === undefined) unreadable += 1;
+    const listing = readEntries ?? [];
+    const ignore = (outer?.ignore ?? options.ignore)?.enter(child, listing, prefix);
     // Entries before the path to continue after were already visited and counted.
-    const entries = (listing ?? []).filter(
-      ({ name }) => after === undefined || name >= (after[0] ?? ""),
-    );
-    const ignore = (outer?.ignore ?? options.ignore)?.enter(child, listing ?? [], prefix);
+    const first = after?.[0];
+    const entries = first === undefined ? listing : listing.filter(({ name }) => name >= first);
     frames.push({ directory: child, prefix, entries, ignore, after, next: 0 });
   }
 

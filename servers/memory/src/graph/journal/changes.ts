@@ -16,10 +16,10 @@ export async function recentChanges(
   const before = cursors.decode(cursor)?.before;
   return store.read(async (reader) => {
     const rows = await reader.changes(before, limit + 1);
-    const all = [];
+    const entries = [];
     for (const row of rows.slice(0, limit)) {
       const names = await reader.touchedNames(row.id, ROWS);
-      all.push({
+      entries.push({
         change_id: row.id,
         at: new Date(row.at).toISOString(),
         action: row.action,
@@ -31,7 +31,7 @@ export async function recentChanges(
         permanent: row.hard || undefined,
       });
     }
-    const changes = all.slice(0, fitCount(all, budget - FRAME));
+    const changes = entries.slice(0, fitCount(entries, budget - FRAME));
     const last = changes.at(-1);
     const isMore = last !== undefined && rows.length > changes.length;
     return {

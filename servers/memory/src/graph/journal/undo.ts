@@ -71,15 +71,15 @@ async function undoable(writer: Writer, id: number): Promise<ChangeRow> {
 
 /** Adjacent rows of one kind with the same change, so that a change of 50,000 rows is undone in few steps. */
 function groups(rows: readonly JournalRow[]): Group[] {
-  const all: [JournalRow, ...JournalRow[]][] = [];
+  const runs: [JournalRow, ...JournalRow[]][] = [];
   for (const row of rows) {
-    const last = all.at(-1);
+    const last = runs.at(-1);
     const [{ kind, before, after }] = last ?? [row];
     if (last !== undefined && row.kind === kind && row.before === before && row.after === after)
       last.push(row);
-    else all.push([row]);
+    else runs.push([row]);
   }
-  return all;
+  return runs;
 }
 
 type Group = readonly [JournalRow, ...JournalRow[]];
@@ -119,8 +119,8 @@ async function checkNames(
   const names = [...entities.values()].map((entity) =>
     name === undefined ? entity.name : `${name}`,
   );
-  for (const { id, name: taken } of (await writer.entitiesNamed(names)).values())
-    if (!ids.includes(id)) throw cannotUndo(row, `another entity is now named ${quote(taken)}`);
+  for (const { id, name: usedName } of (await writer.entitiesNamed(names)).values())
+    if (!ids.includes(id)) throw cannotUndo(row, `another entity is now named ${quote(usedName)}`);
 }
 
 /**
@@ -138,10 +138,10 @@ async function checkHosts(
 ): Promise<void> {
   for (const ids of parts([...new Set([...entities, ...attached])], BATCH)) {
     const hosts = await writer.entitiesById(ids);
-    const removed = ids.filter((id) => hosts.get(id)?.removedBy !== null);
-    const [holder] = (await writer.observationCounts(removed, "kept")).keys();
-    const [relation] = await writer.relationsOf(removed, { limit: 1 });
-    const isEnd = relation !== undefined && removed.includes(relation.fromId);
+    const removedIds = ids.filter((id) => hosts.get(id)?.removedBy !== null);
+    const [holder] = (await writer.observationCounts(removedIds, "kept")).keys();
+    const [relation] = await writer.relationsOf(removedIds, { limit: 1 });
+    const isEnd = relation !== undefined && removedIds.includes(relation.fromId);
     const id = holder ?? (isEnd ? relation.fromId : relation?.toId);
     if (id === undefined) continue;
     const name = quote(hosts.get(id)?.name ?? "");

@@ -94,9 +94,9 @@ async function fillGraph(
 }
 
 function graphNote({ entities, relations }: Page, total: Counts): string {
-  const shown = [
+  const counts = [
     `${digits(entities.length)} of ${digits(total.entities)} entities, without their observations`,
     `${digits(relations.length)} of ${digits(total.relations)} relations`,
   ].filter((part) => !part.startsWith("0 "));
-  return `${shown.join(", and ")}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
+  return `${counts.join(", and ")}. Continue with cursor, or search with search_nodes; open_nodes returns full entities.`;
 }

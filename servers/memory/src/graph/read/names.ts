@@ -12,8 +12,8 @@ export function quote(text: string): string {
 
 /** Several names in a sentence, at most five. */
 export function quoteAll(names: readonly string[]): string {
-  const shown = names.slice(0, 5).map(quote).join(", ");
-  return names.length > 5 ? `${shown} and ${digits(names.length - 5)} more` : shown;
+  const list = names.slice(0, 5).map(quote).join(", ");
+  return names.length > 5 ? `${list} and ${digits(names.length - 5)} more` : list;
 }
 
 /** The id of an observation as `replaces` takes it: `#12`. */
@@ -54,11 +54,11 @@ export async function unknownEntities(
   reader: Reader,
   names: readonly string[],
 ): Promise<ToolError> {
-  const removed = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
-  const gone = quoteAll([...new Set(removed)]);
+  const removedNames = (await reader.removedNamed(names.slice(0, 100))).map(({ name }) => name);
+  const gone = quoteAll([...new Set(removedNames)]);
   const hints = [
     await didYouMean(reader, names),
-    removed.length === 0
+    removedNames.length === 0
       ? ""
       : `Deleted: ${gone}; to restore it, use recent_changes and undo_memory_change.`,
     "Find names with search_nodes, or create the entity with create_entities.",

@@ -29,14 +29,14 @@ export async function openNodes(
     budget,
   }: PageRequest & { names: readonly string[]; depth?: number; history?: boolean },
 ): Promise<GraphPage> {
-  const wanted = [...new Set(names.map(storable))];
-  const cursors = cursorsOf("open_nodes", [wanted, depth, history], POSITION);
+  const uniqueNames = [...new Set(names.map(storable))];
+  const cursors = cursorsOf("open_nodes", [uniqueNames, depth, history], POSITION);
   const start = cursors.decode(cursor) ?? { at: 0, after: 0 };
   return store.read(async (reader) => {
-    const known = await reader.entitiesNamed(wanted);
-    const missing = wanted.filter((name) => !known.has(name));
-    if (known.size === 0 && wanted.length > 0) throw await unknownEntities(reader, missing);
-    const named = wanted.flatMap((name) => known.get(name) ?? []);
+    const entities = await reader.entitiesNamed(uniqueNames);
+    const missing = uniqueNames.filter((name) => !entities.has(name));
+    if (entities.size === 0 && uniqueNames.length > 0) throw await unknownEntities(reader, missing);
+    const named = uniqueNames.flatMap((name) => entities.get(name) ?? []);
     const around = await neighbors(reader, idsOf(named), depth);
     const page = new Page(budget - FRAME);
     page.reserve(missing, true);

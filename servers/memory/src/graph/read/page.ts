@@ -206,11 +206,11 @@ function replacedFact(row: ObservationRow): Replaced {
 
 /** Cuts a text so that its JSON fits into the limit. */
 function clipJson(text: string): string {
-  let shown = text;
+  let result = text;
   // No character has more than six in JSON.
-  while (shown.length * 6 > MAX_SHOWN && JSON.stringify(shown).length > MAX_SHOWN)
-    shown = `${clip(shown, Math.floor(shown.length * 0.9))}…`;
-  return shown;
+  while (result.length * 6 > MAX_SHOWN && JSON.stringify(result).length > MAX_SHOWN)
+    result = `${clip(result, Math.floor(result.length * 0.9))}…`;
+  return result;
 }
 
 /**
@@ -230,8 +230,8 @@ export function bounded<Answer extends object>(
     if (left < 0) cut += 1;
     return left >= 0;
   };
-  const shown = structuredClone(answer);
-  for (const value of Object.values(shown))
+  const result = structuredClone(answer);
+  for (const value of Object.values(result))
     if (Array.isArray(value)) value.splice(0, value.length, ...value.filter(fits));
-  return cut === 0 ? shown : { ...shown, not_shown: cut };
+  return cut === 0 ? result : { ...result, not_shown: cut };
 }

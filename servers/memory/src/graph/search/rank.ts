@@ -67,8 +67,8 @@ export async function rank(
   const [ids, hostIds] = [best(scores), best(scoresOf(matches, "entities"))];
   const rows = await withNeighbors(reader, ids.slice(0, MAX_RANKED));
   const hosts = new Set([...hostIds.slice(0, MAX_RANKED), ...rows.map((row) => row.entityId)]);
-  const known = await reader.entitiesById([...hosts]);
-  const entities = [...known.values()].filter((entity) => isWithin(entity, within));
+  const entitiesById = await reader.entitiesById([...hosts]);
+  const entities = [...entitiesById.values()].filter((entity) => isWithin(entity, within));
   const names = namesIn(entities, query);
   const topics = matches.filter((match) => ![...names].some((id) => match.entities.has(id)));
   const facts = rankFacts(rows, matches, { names, scores, topics: scoresOf(topics, "facts") });
@@ -110,9 +110,10 @@ function rankFacts(
     );
     const bonus = names.has(entityId) ? NAMED_SHARE * most : 0;
     const score = text + sumOf(host) + NEIGHBOR_SHARE * Math.max(...neighbors) + bonus;
-    return { row, score, topic, hasName: text > topic };
+    // Sums of the same rarities in another order can differ by less.
+    return { row, score: Math.round(score * 1e6) / 1e6, topic, hasName: text > topic };
   });
-  return ranked.sort((one, other) => other.score - one.score || newestFirst(one.row, other.row));
+  return ranked.sort((a, b) => b.score - a.score || newestFirst(a.row, b.row));
 }
 
 /**
@@ -140,22 +141,26 @@ function withoutNearMisses(
 
 async function matchesOf(reader: Reader, words: readonly IndexedWord[]): Promise<Match[]> {
   const size = await reader.size();
-  const all = [];
-  for (const { terms } of words) {
+  const lookups = [];
+  for (const { terms, isSimilar } of words) {
     const facts = await reader.connection.matching("observations", [terms], MAX_ROWS + 1);
     const names = await reader.connection.matching("entities", [terms], MAX_ROWS + 1);
-    all.push({ terms, facts, names, isCommon: facts.length > MAX_ROWS });
+    lookups.push({ terms, facts, names, isSimilar, isCommon: facts.length > MAX_ROWS });
   }
-  const rare = all.flatMap(({ terms, isCommon }) => (isCommon ? [] : terms));
+  const rare = lookups.flatMap(({ terms, isCommon }) => (isCommon ? [] : terms));
   const matches = [];
-  for (const { terms, facts, names, isCommon } of all) {
+  let least = Number.POSITIVE_INFINITY;
+  for (const { terms, facts, names, isSimilar, isCommon } of lookups) {
     const count = facts.length + names.length;
-    const others = rare.length > 0 ? [terms, rare] : all.map((word) => word.terms);
+    const others = rare.length > 0 ? [terms, rare] : lookups.map((word) => word.terms);
     const both = isCommon ? await reader.connection.matching("observations", others, MAX_ROWS) : [];
+    const rarity = Math.log(1 + (size - count + 0.5) / (count + 0.5));
+    // Similar words, which are last, never say more than those of the query.
+    if (!isSimilar) least = Math.min(least, rarity);
     matches.push({
       facts: new Set(isCommon && rare.length > 0 ? both : [...facts, ...both]),
       entities: new Set(names),
-      rarity: Math.log(1 + (size - count + 0.5) / (count + 0.5)),
+      rarity: isSimilar ? Math.min(rarity, least) : rarity,
     });
   }
   return matches;
@@ -183,8 +188,8 @@ async function withNeighbors(reader: Reader, ids: readonly number[]): Promise<Ob
 }
 
 /** Newer observations first. */
-export function newestFirst(one: ObservationRow, other: ObservationRow): number {
-  return other.createdAt - one.createdAt || other.id - one.id;
+export function newestFirst(a: ObservationRow, b: ObservationRow): number {
+  return b.createdAt - a.createdAt || b.id - a.id;
 }
 
 /** Entities that the query names first, then better ones, of equal ones those that changed last. */
@@ -200,12 +205,12 @@ function isWithin({ type, updatedAt }: EntityRow, { types, since, until }: Withi
 
 /** The ids of the entities with the largest part of their names in a query. */
 function namesIn(entities: readonly EntityRow[], query: readonly string[]): ReadonlySet<number> {
-  const asked = new Set(query.flatMap(wordsOf));
+  const queryWords = new Set(query.flatMap(wordsOf));
   const shares = entities.map(({ id, name }) => {
     const words = wordsOf(fold(name));
-    return { id, share: words.filter((word) => asked.has(word)).length / words.length };
+    return { id, share: words.filter((word) => queryWords.has(word)).length / words.length };
   });
   const most = Math.max(Number.MIN_VALUE, ...shares.map(({ share }) => share));
-  const named = shares.filter(({ share }) => share === most);
-  return new Set(named.length > MAX_NAMED ? [] : idsOf(named));
+  const nearest = shares.filter(({ share }) => share === most);
+  return new Set(nearest.length > MAX_NAMED ? [] : idsOf(nearest));
 }

@@ -1,11 +1,10 @@
 import { cursorsOf, fitCount, ToolError } from "@refmcp/boundary/answer";
-import * as z from "zod";
 import { quoteAll } from "../read/names.ts";
 import { natural, type ShownEntity, shownEntity, shownRelation } from "../read/page.ts";
 import type { Reader, Store } from "../store/store.ts";
 import type { EntityRow, ObservationRow, Within } from "../types.ts";
 import { newestFirst, type RankedEntity, type Ranking, rank } from "./rank.ts";
-import { snippet } from "./snippet.ts";
+import { MAX_SNIPPET, snippet } from "./snippet.ts";
 import { type IndexedWord, lookUp, missingWords, queryWords } from "./words.ts";
 
 const MAX_WORDS = 32;
@@ -53,9 +52,8 @@ export async function searchNodes(store: Store, search: SearchQuery) {
       `The query has ${words.length} words; at most ${MAX_WORDS} are allowed.`,
       { hint: "Use only the most important words." },
     );
-  const position = z.object({ offset: natural });
-  const cursors = cursorsOf("search_nodes", [query, types, since, until], position);
-  const offset = cursors.decode(search.cursor)?.offset ?? 0;
+  const cursors = cursorsOf("search_nodes", [query, types, since, until], natural);
+  const offset = cursors.decode(search.cursor) ?? 0;
   return store.read(async (reader) => {
     const indexed = await lookUp(reader, words);
     const ranking =
@@ -65,40 +63,41 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     const candidates = ranking.entities.slice(offset, offset + limit);
     const ids = candidates.map(({ entity }) => entity.id);
     const counts = await reader.observationCounts(ids);
-    const related = await reader.relationsOf(ids, { limit: MAX_RELATIONS });
+    const relationRows = await reader.relationsOf(ids, { limit: MAX_RELATIONS });
     const items = await itemsOf(reader, candidates);
     const characters = Math.min(budget, limit * CHARS_PER_ENTITY);
     const note = noteOf(words, indexed, ranking.entities.length === 0);
-    const answer = (count: number) => {
-      const shown = new Set(items.slice(0, count).map(({ entity }) => entity.id));
-      const { entities, learned } = withCommonDay(grouped(items.slice(0, count), counts, indexed));
-      const relations = related
-        .filter(({ fromId, toId }) => shown.has(fromId) || shown.has(toId))
+    const answer = (chosen: readonly Item[]) => {
+      const entityIds = new Set(chosen.map(({ entity }) => entity.id));
+      const { entities, learned } = withCommonDay(grouped(chosen, counts, indexed));
+      const relations = relationRows
+        .filter(({ fromId, toId }) => entityIds.has(fromId) || entityIds.has(toId))
         .map(shownRelation);
       const left = characters - FRAME - JSON.stringify(entities).length;
       const fits = fitCount(relations, Math.max(left, RELATIONS_SHARE * characters));
       // What is shown is a beginning of the candidates; if not, the rest is repeated rather than left out.
-      const unseen = candidates.findIndex(({ entity }) => !shown.has(entity.id));
+      const unseen = candidates.findIndex(({ entity }) => !entityIds.has(entity.id));
       const next = offset + (unseen === -1 ? candidates.length : unseen);
       const isMore = next > offset && next < ranking.entities.length;
       return {
         entities,
         relations: relations.slice(0, fits),
         learned,
-        total: ranking.entities.length,
+        total: isMore || ranking.isMinimum ? ranking.entities.length : undefined,
         total_is_minimum: ranking.isMinimum || undefined,
         note,
-        next_cursor: isMore ? cursors.encode({ offset: next }) : undefined,
+        next_cursor: isMore ? cursors.encode(next) : undefined,
       };
     };
-    // The most facts that fit; one always does.
-    let [most, over] = [Math.min(1, items.length), items.length + 1];
-    while (over - most > 1) {
-      const count = Math.floor((most + over) / 2);
-      if (JSON.stringify(answer(count)).length <= characters) most = count;
-      else over = count;
+    // The best facts that fit; one always does.
+    let [chosen, left]: [Item[], number] = [[], characters];
+    for (const item of items) {
+      const size = Math.min(item.row?.content.length ?? 0, MAX_SNIPPET);
+      const next = [...chosen, item];
+      const rest = size > left ? -1 : characters - JSON.stringify(answer(next)).length;
+      if (rest >= 0 || chosen.length === 0) [chosen, left] = [next, rest];
     }
-    return answer(most);
+    return answer(chosen);
   });
 }
 
@@ -156,8 +155,8 @@ function grouped(
     const facts = group.flatMap(({ row }) =>
       row === undefined ? [] : [{ ...row, part: snippet(row.content, words) }],
     );
-    const shown = items.filter((item) => item.row && item.entity.id === entity.id).length;
-    const more = (counts.get(entity.id) ?? 0) - shown;
+    const factCount = items.filter((item) => item.row && item.entity.id === entity.id).length;
+    const more = (counts.get(entity.id) ?? 0) - factCount;
     const isLast = !groups.has(-key) || key < 0;
     return { ...shownEntity(entity, facts), more: isLast && more > 0 ? more : undefined };
   });

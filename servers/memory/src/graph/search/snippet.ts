@@ -1,7 +1,8 @@
 import { fold } from "../text.ts";
 import type { IndexedWord } from "./words.ts";
 
-const MAX_SNIPPET = 280;
+/** The most characters of a fact in an answer. */
+export const MAX_SNIPPET = 280;
 
 /** The part of a text around the first of the words in it, with `…` where text is omitted; a short text in full. */
 export function snippet(text: string, words: readonly IndexedWord[]): string {

@@ -3,12 +3,10 @@ import type { Term } from "../store/connection.ts";
 import type { Reader } from "../store/store.ts";
 import { fold, isStopWord, spaced, wordsOf } from "../text.ts";
 
-/** A word of this length that no text has is taken as the beginning of longer ones. */
-const MIN_PREFIX = 4;
-/** Below this length, Latin letters are inside too many words. */
-const MIN_PART = 3;
+/** A word of this length that no text has is taken as a part of longer ones; fewer letters are inside too many words. */
+const MIN_PART = 4;
 /** Below this length, words a few letters away are different words. */
-const MIN_NEAR = 5;
+const MIN_NEAR = 6;
 /** How many indexed words may replace a word that is inside them. */
 const MAX_PARTS = 8;
 /** How many words a few letters away may replace a word. */
@@ -92,7 +90,7 @@ async function exact(reader: Reader, word: string): Promise<IndexedWord[]> {
 /** The word itself, the beginning of longer ones, and in scripts without spaces, any two adjacent characters. */
 function formsOf(word: string): Term[][] {
   const forms = [[{ text: word, isPrefix: false }]];
-  if (word.length >= MIN_PREFIX) forms.push([{ text: word, isPrefix: true }]);
+  if (word.length >= MIN_PART) forms.push([{ text: word, isPrefix: true }]);
   const characters = spaced(word) === word ? [] : wordsOf(spaced(word));
   if (characters.length > 2)
     forms.push(

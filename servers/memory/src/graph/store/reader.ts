@@ -200,7 +200,8 @@ export class Reader {
 
   /**
    * Relations of the entities, each once: those that begin or end at one, or only those that do so in a column. One index
-   * lookup per column instead of an OR, for which SQLite would scan.
+   * lookup per column instead of an OR, for which SQLite would scan. Few rows are sorted here, because SQLite's sorter costs
+   * more than to read them.
    */
   async relationsOf(
     ids: readonly number[],
@@ -209,8 +210,11 @@ export class Reader {
     const live = alsoRemoved ? "" : " AND r.removed_by IS NULL";
     const rows = new Map<number, RelationRow>();
     for (const end of column === undefined ? ["from_id", "to_id"] : [column]) {
-      const where = `r.${end} {in}${live} AND r.id > ? ORDER BY r.id LIMIT ?`;
-      for (const row of await this.#relations(where, ids, after, limit)) rows.set(row.id, row);
+      const where = `r.${end} {in}${live} AND r.id > ?`;
+      let part = await this.#relations(`${where} LIMIT ?`, ids, after, limit);
+      if (part.length === limit)
+        part = await this.#relations(`${where} ORDER BY r.id LIMIT ?`, ids, after, limit);
+      for (const row of part) rows.set(row.id, row);
     }
     return [...rows.values()].sort((a, b) => a.id - b.id).slice(0, limit);
   }

@@ -47,7 +47,9 @@ export class SqliteConnection implements Connection {
     await this.#breathe();
     // Texts in lists are keys only: SQLite's JSON would end a string at NUL.
     const values = params.map((value) => (isList(value) ? JSON.stringify(value) : value));
-    const prepared = this.#prepare(statement.replace("{in}", IN_LIST).replace("{pairs}", IN_PAIRS));
+    const lists = statement.replace("{in}", IN_LIST).replace("{pairs}", IN_PAIRS);
+    // SQLite plans a statement anew whenever its LIMIT is bound, except in an expression.
+    const prepared = this.#prepare(lists.replace("LIMIT ?", "LIMIT ? + 0"));
     // The statement determines the type of its rows, which TypeScript cannot know.
     if (prepared.reader) return prepared.all(...values) as Row[];
     prepared.run(...values);

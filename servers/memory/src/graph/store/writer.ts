@@ -125,12 +125,12 @@ export class Writer extends Reader {
         "name" in values ? { ...values, ...named(values.name) } : values,
       );
       const movedTo = values.entity_id;
-      const changed = before.map((state) =>
+      const movedStates = before.map((state) =>
         typeof movedTo === "number"
           ? { ...state, entityId: movedTo, otherId: state.entityId }
           : state,
       );
-      await this.#record(kind, changed, values);
+      await this.#record(kind, movedStates, values);
     }
   }
 

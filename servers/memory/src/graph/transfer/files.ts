@@ -28,11 +28,11 @@ export async function importText(
   }
   const bytes = path === undefined ? Buffer.from(text ?? "") : await readAllowed(paths, path);
   const { rejects, change_id, ...tally } = await importMemory(store, bytes, facts);
-  const shown = rejects.slice(0, MAX_REJECTS).map((reject) => ({
+  const firstRejects = rejects.slice(0, MAX_REJECTS).map((reject) => ({
     ...reject,
     text: reject.text.slice(0, MAX_REJECTED_TEXT).toWellFormed(),
   }));
-  return { ...tally, rejected: rejects.length, rejects: unlessEmpty(shown), change_id };
+  return { ...tally, rejected: rejects.length, rejects: unlessEmpty(firstRejects), change_id };
 }
 
 async function readAllowed(paths: PathGuard, path: string): Promise<Uint8Array> {

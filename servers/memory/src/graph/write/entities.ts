@@ -19,7 +19,7 @@ export async function createEntities(
   entities: readonly Entity[],
   { on_conflict, ...facts }: { on_conflict: OnConflict } & ChangeFacts,
 ) {
-  const wanted = entities.map(({ name, entityType, observations }, index) => ({
+  const checkedEntities = entities.map(({ name, entityType, observations }, index) => ({
     name: checkedText("name", name, `entities.${index}.name`).trim(),
     entityType: checkedText("type", entityType, `entities.${index}.entityType`),
     observations: observations.map((text, at) =>
@@ -27,7 +27,7 @@ export async function createEntities(
     ),
   }));
   return change(store, facts, async (writer) => {
-    const created = await addEntities(writer, wanted, on_conflict);
+    const created = await addEntities(writer, checkedEntities, on_conflict);
     return {
       entities: created.entities,
       skipped: unlessEmpty(created.skipped),

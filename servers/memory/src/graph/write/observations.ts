@@ -57,10 +57,10 @@ export async function addObservations(
     const targets = additions.flatMap(({ contents, replaces, name }) =>
       [entities.get(name)].flatMap((entity) => (entity ? { entity, contents, replaces } : [])),
     );
-    const replaced: ObservationRow[][] = [];
+    const oldRows: ObservationRow[][] = [];
     for (const { entity, replaces } of targets)
-      replaced.push(await replacedObservations(writer, entity, replaces));
-    const old = new Set(replaced.flat().map(({ id }) => id));
+      oldRows.push(await replacedObservations(writer, entity, replaces));
+    const old = new Set(oldRows.flat().map(({ id }) => id));
     const notes: string[] = [];
     for (const { entity, contents } of targets)
       notes.push(...(await contradictions(writer, entity, contents, old)));
@@ -73,7 +73,7 @@ export async function addObservations(
       entities,
     );
     for (const [index, { entity, contents }] of targets.entries()) {
-      const rows = (replaced[index] ?? []).filter(({ id }) => old.delete(id));
+      const rows = (oldRows[index] ?? []).filter(({ id }) => old.delete(id));
       await supersede(writer, entity.id, rows, contents);
       const superseded = unlessEmpty(rows.map(({ content }) => content));
       if (superseded !== undefined) Object.assign(results[index] ?? {}, { superseded });
@@ -88,18 +88,18 @@ export async function addNew(
   additions: readonly Addition[],
   entities: ReadonlyMap<string, { id: number }>,
 ): Promise<AddedObservations[]> {
-  const wanted = additions.map(({ name, facts }) =>
+  const candidates = additions.map(({ name, facts }) =>
     facts.map((fact) => ({ ...fact, entityId: entities.get(name)?.id ?? 0 })),
   );
   const keyOf = ({ entityId, content }: NewObservation) => JSON.stringify([entityId, content]);
-  const known = new Set((await writer.observationsMatching(wanted.flat())).map(keyOf));
-  const added = wanted.map((rows) =>
-    rows.filter((row) => !known.has(keyOf(row)) && known.add(keyOf(row))),
+  const existingKeys = new Set((await writer.observationsMatching(candidates.flat())).map(keyOf));
+  const added = candidates.map((rows) =>
+    rows.filter((row) => !existingKeys.has(keyOf(row)) && existingKeys.add(keyOf(row))),
   );
   await writer.addObservations(added.flat());
   return additions.map(({ name }, index) => {
     const fresh = added[index] ?? [];
-    const duplicates = (wanted[index] ?? []).filter((row) => !fresh.includes(row));
+    const duplicates = (candidates[index] ?? []).filter((row) => !fresh.includes(row));
     return {
       entityName: name,
       addedObservations: fresh.map(({ content }) => content),

@@ -17,16 +17,16 @@ export async function createRelations(
   relations: readonly Relation[],
   { on_missing, ...facts }: { on_missing: "error" | "create" } & ChangeFacts,
 ) {
-  const wanted = relations.map(({ from, to, relationType }, index) => ({
+  const checkedRelations = relations.map(({ from, to, relationType }, index) => ({
     from: checkedText("name", from, `relations.${index}.from`),
     to: checkedText("name", to, `relations.${index}.to`),
     relationType: checkedText("type", relationType, `relations.${index}.relationType`),
   }));
   return change(store, facts, async (writer) => {
-    const ends = wanted.flatMap(({ from, to }) => [from, to]);
-    const known = await writer.entitiesNamed(ends.filter((name) => name !== name.trim()));
-    const end = (name: string) => (known.has(name) ? name : name.trim());
-    const trimmed = wanted.map((relation) => ({
+    const ends = checkedRelations.flatMap(({ from, to }) => [from, to]);
+    const entities = await writer.entitiesNamed(ends.filter((name) => name !== name.trim()));
+    const end = (name: string) => (entities.has(name) ? name : name.trim());
+    const trimmed = checkedRelations.map((relation) => ({
       ...relation,
       from: end(relation.from),
       to: end(relation.to),
@@ -56,21 +56,21 @@ export async function addRelations(
       code,
     });
   }
-  const made = missing.map((name) => ({ name, entityType: "unknown", observations: [] }));
-  for (const [index, id] of (await insertEntities(writer, made)).entries())
+  const newEntities = missing.map((name) => ({ name, entityType: "unknown", observations: [] }));
+  for (const [index, id] of (await insertEntities(writer, newEntities)).entries())
     ids.set(missing[index] ?? "", id);
   const rows = wanted.map((relation) => {
     const { from, to, relationType: type } = relation;
     return { relation, fromId: ids.get(from) ?? 0, toId: ids.get(to) ?? 0, type };
   });
   const keyOf = ({ fromId, toId, type }: NewRelation) => JSON.stringify([fromId, toId, type]);
-  const known = new Set((await writer.relationsBetween(rows)).map(keyOf));
+  const existingKeys = new Set((await writer.relationsBetween(rows)).map(keyOf));
   const fresh: NewRelation[] = [];
   const relations: Relation[] = [];
   const duplicates: Relation[] = [];
   for (const row of rows) {
-    const isNew = !known.has(keyOf(row));
-    known.add(keyOf(row));
+    const isNew = !existingKeys.has(keyOf(row));
+    existingKeys.add(keyOf(row));
     if (isNew) fresh.push(row);
     (isNew ? relations : duplicates).push(row.relation);
   }

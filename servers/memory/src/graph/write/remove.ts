@@ -74,20 +74,22 @@ export function deleteObservations(
   deletions: readonly { entityName: string; observations: readonly string[] }[],
   options: Hard & ChangeFacts,
 ) {
-  const wanted = deletions.flatMap(({ entityName, observations }) =>
+  const targets = deletions.flatMap(({ entityName, observations }) =>
     observations.map((text) => ({ name: storable(entityName), content: storable(text) })),
   );
   return remove(store, options, async (reader) => {
     const names = deletions.map(({ entityName }) => storable(entityName));
     const { idsNamed } = await lookUp(reader, names, options.hard);
-    const pairs = wanted.flatMap(({ name, content }) =>
+    const pairs = targets.flatMap(({ name, content }) =>
       idsNamed(name).map((entityId) => ({ entityId, content })),
     );
     const observations = await reader.observationsMatching(pairs, options.hard ? "all" : "kept");
     const keyOf = (entityId: number, content: string) => JSON.stringify([entityId, content]);
-    const known = new Set(observations.map((row) => keyOf(row.entityId, row.content)));
-    const missing = wanted
-      .filter(({ name, content }) => !idsNamed(name).some((id) => known.has(keyOf(id, content))))
+    const existingKeys = new Set(observations.map((row) => keyOf(row.entityId, row.content)));
+    const missing = targets
+      .filter(
+        ({ name, content }) => !idsNamed(name).some((id) => existingKeys.has(keyOf(id, content))),
+      )
       .map(({ content }) => content);
     if (observations.length === 0)
       throw new ToolError("not_found", `None of these observations exists: ${quoteAll(missing)}.`, {
@@ -104,21 +106,21 @@ export function deleteObservations(
  */
 export function deleteRelations(
   store: Store,
-  given: readonly Relation[],
+  relationList: readonly Relation[],
   options: Hard & ChangeFacts,
 ) {
-  const wanted = given.map(({ from, to, relationType }) => ({
+  const targets = relationList.map(({ from, to, relationType }) => ({
     from: storable(from),
     to: storable(to),
     type: storable(relationType),
   }));
   return remove(store, options, async (reader) => {
-    const names = wanted.flatMap(({ from, to }) => [from, to]);
+    const names = targets.flatMap(({ from, to }) => [from, to]);
     const { idsNamed } = await lookUp(reader, names, options.hard);
-    const ends = wanted.flatMap(({ from, to }) =>
+    const ends = targets.flatMap(({ from, to }) =>
       idsNamed(from).flatMap((fromId) => idsNamed(to).map((toId) => ({ fromId, toId }))),
     );
-    const texts = new Set(wanted.map(relationText));
+    const texts = new Set(targets.map(relationText));
     const between = await reader.relationsBetween(ends, options.hard);
     const relations = between.filter((row) => texts.has(relationText(row)));
     for (const row of relations) texts.delete(relationText(row));

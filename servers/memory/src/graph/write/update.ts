@@ -89,12 +89,12 @@ async function merge(writer: Writer, from: EntityRow, into: EntityRow) {
 
 async function moveObservations(writer: Writer, from: number, into: number): Promise<number> {
   const observations = await writer.observationsOf([from], "kept");
-  const wanted = observations.map(({ content }) => ({ entityId: into, content }));
-  const known = await writer.observationsMatching(wanted);
-  const had = new Set(known.map(({ content }) => content));
+  const targets = observations.map(({ content }) => ({ entityId: into, content }));
+  const twins = await writer.observationsMatching(targets);
+  const twinTexts = new Set(twins.map(({ content }) => content));
   // What was superseded stays in the history of the other entity.
   const isTwin = ({ content, supersededAt }: ObservationRow) =>
-    supersededAt === null && had.has(content);
+    supersededAt === null && twinTexts.has(content);
   await writer.remove("observation", observations.filter(isTwin));
   const fresh = observations.filter((row) => !isTwin(row));
   await writer.set("observation", idsOf(fresh), { entity_id: into });

@@ -166,6 +166,6 @@ async function look(check: RecordCheck | CheckOf<"page">, scope: CheckScope): Pr
       return { passed, actual: `the ${check.what} is ${shown(text)}` };
     }
     default:
-      return eventOutcome(check, scope);
+      return eventOutcome(check, scope.events, scope.secrets);
   }
 }

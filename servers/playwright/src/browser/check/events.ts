@@ -2,8 +2,8 @@ import type { RequestPattern, StatusRange } from "../language/ast.ts";
 import type { CheckOf } from "../language/sentences.ts";
 import { shown } from "../library.ts";
 import { isFailed, type PageEvents, type RequestLine } from "../page/events.ts";
+import type { SecretsInRun } from "../secrets/secrets.ts";
 import { anywhere, spaced, urlMatcher } from "../text.ts";
-import type { CheckScope } from "./check.ts";
 import type { Outcome } from "./expectation.ts";
 
 type EventCheck = CheckOf<"status" | "request" | "response" | "no requests" | "download">;
@@ -12,7 +12,11 @@ type EventCheck = CheckOf<"status" | "request" | "response" | "no requests" | "d
 const MAX_BODY_CHARS = 1_000_000;
 
 /** Checks what a run has recorded so far: the status, requests, console lines, downloads. */
-export function eventOutcome(check: EventCheck, { events, secrets }: CheckScope): Outcome {
+export function eventOutcome(
+  check: EventCheck,
+  events: PageEvents,
+  secrets: SecretsInRun,
+): Outcome {
   const { redact } = secrets.all;
   const lines = "request" in check ? matching(check.request, events) : [];
   switch (check.kind) {

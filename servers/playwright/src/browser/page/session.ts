@@ -197,7 +197,7 @@ function unreachable(error: unknown, url: URL, { proxy }: TestContext): ToolErro
 /** `host:port` as the proxy notes it. */
 function authorityOf({ hostname, port, protocol }: URL): string {
   const known = port !== "" ? port : protocol === "https:" ? "443" : "80";
-  return `${hostname.replace(/^\[(.*)\]$/, "$1")}:${known}`;
+  return `${hostname}:${known}`;
 }
 
 /** How long a page that responds to nothing may delay a verdict by its title. */

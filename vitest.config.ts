@@ -1,12 +1,22 @@
 import { pbkdf2Sync } from "node:crypto";
-import { readFileSync, statfsSync } from "node:fs";
+import { readdirSync, readFileSync, statfsSync } from "node:fs";
+import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import { SuiteReport } from "./vitest.report.ts";
 
-// The long matrices are `*.long.test.ts`. They run where they are asked for: `vitest run .long` runs those of a
-// package, `vitest run FILE.long.test.ts` one of them.
-const isLong = process.argv.slice(2).some((argument) => argument.includes(".long"));
+/** `vitest run --mode long` runs what takes too long for each change: of a package, or of one file if it is named. */
+export const isLong = /--mode[= ]long\b/.test(process.argv.join(" "));
+
+/** The test files that ask vitest.long.ts how much to run. */
+function widened(folder = "."): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = posix.join(folder, entry.name);
+    if (entry.isDirectory()) return entry.name === "node_modules" ? [] : widened(path);
+    const isTest = entry.isFile() && path.endsWith(".test.ts");
+    return isTest && /from ".*vitest\.long\.ts"/.test(readFileSync(path, "utf8")) ? [path] : [];
+  });
+}
 
 /**
  * Tests write much and keep nothing. In memory that takes half the system time; it is used where there is room, and where
@@ -49,7 +59,7 @@ export default defineConfig({
     hookTimeout: limit,
     // `expect.poll` waits for an event. It ends before its test, so that it can say what it waited for.
     expect: { poll: { timeout: limit * 0.8 } },
-    include: ["**/*.test.ts"],
+    include: isLong ? ["**/*.long.test.ts", "**/contract.test.ts", ...widened()] : ["**/*.test.ts"],
     alias: {
       "@refmcp/core/worker-file": fileURLToPath(new URL("vitest.worker-file.ts", import.meta.url)),
     },

@@ -1,2 +1,0 @@
-// The same races, ten times as long.
-import "./races.test.ts";

@@ -1,6 +1,0 @@
-// `pnpm smoke [MAJOR …]`: the packed servers start and answer on every supported Node.js, each from the npm registry.
-import { NODES } from "./lib/npm-programs.mjs";
-import { runVitest } from "./lib/setup.mjs";
-
-const versions = process.argv.slice(2).join(",") || Object.keys(NODES).join(",");
-process.exitCode = await runVitest(["smoke/smoke.long.test.ts"], { REFMCP_SMOKE_NODES: versions });

@@ -1,2 +1,0 @@
-// Pages four times as large.
-import "./hostile-pages.test.ts";

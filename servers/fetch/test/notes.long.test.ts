@@ -1,2 +1,0 @@
-// With more links.
-import "./notes.test.ts";

@@ -1,2 +1,0 @@
-// In both eras of the protocol.
-import "./question.test.ts";

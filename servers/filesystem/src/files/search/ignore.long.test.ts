@@ -1,2 +1,0 @@
-// Every rule.
-import "./ignore.test.ts";

@@ -1,2 +1,0 @@
-// All patterns.
-import "./search.test.ts";

@@ -1,2 +1,0 @@
-// Larger sizes and more rows.
-import "./walk.test.ts";

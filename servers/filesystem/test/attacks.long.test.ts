@@ -1,2 +1,0 @@
-// More races, and larger files.
-import "./attacks.test.ts";

@@ -1,2 +1,0 @@
-// All bombs.
-import "./documents.test.ts";

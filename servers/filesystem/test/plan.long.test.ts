@@ -1,2 +1,0 @@
-// Hundreds of files, too.
-import "./plan.test.ts";

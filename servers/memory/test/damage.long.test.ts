@@ -1,2 +1,0 @@
-// Every kind of damage.
-import "./damage.test.ts";

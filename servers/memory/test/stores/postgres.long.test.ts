@@ -1,2 +1,0 @@
-// The whole suite of stores.
-import "./postgres.test.ts";

@@ -1,2 +1,0 @@
-// The large graphs, too.
-import "./sqlite.test.ts";

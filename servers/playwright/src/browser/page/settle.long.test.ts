@@ -1,1 +1,0 @@
-import "./settle.test.ts";

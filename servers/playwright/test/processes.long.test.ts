@@ -1,1 +1,0 @@
-import "./processes.test.ts";

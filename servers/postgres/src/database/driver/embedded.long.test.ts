@@ -1,2 +1,0 @@
-// In memory and in a directory, and all of its settings.
-import "./embedded.test.ts";

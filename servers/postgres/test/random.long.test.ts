@@ -1,2 +1,0 @@
-// All changes.
-import "./random.test.ts";

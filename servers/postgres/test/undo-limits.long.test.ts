@@ -1,2 +1,0 @@
-// More kills.
-import "./undo-limits.test.ts";

@@ -1,2 +1,0 @@
-// All attacks.
-import "./attacks.test.ts";

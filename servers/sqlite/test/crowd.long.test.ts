@@ -1,2 +1,0 @@
-// With 10,000 tables.
-import "./crowd.test.ts";

@@ -1,2 +1,0 @@
-// All tests of files.
-import "./files.test.ts";

@@ -1,2 +1,0 @@
-// All tests of processes.
-import "./processes.test.ts";

@@ -1,2 +1,0 @@
-// All tests of runners.
-import "./runners.test.ts";

@@ -1,2 +1,0 @@
-// All transfers.
-import "./transfers.test.ts";

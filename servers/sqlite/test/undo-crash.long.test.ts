@@ -1,2 +1,0 @@
-// More kills.
-import "./undo-crash.test.ts";

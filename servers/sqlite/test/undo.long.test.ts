@@ -1,2 +1,0 @@
-// All changes.
-import "./undo.test.ts";

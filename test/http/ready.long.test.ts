@@ -1,1 +1,0 @@
-import "./ready.test.ts";

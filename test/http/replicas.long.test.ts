@@ -1,1 +1,0 @@
-import "./replicas.test.ts";
