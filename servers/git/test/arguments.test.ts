@@ -9,10 +9,11 @@ import {
   git,
   gitOver,
   matchesIn,
+  place,
   sampleRepository,
+  useTestDirectory,
   write,
 } from "./fixture.ts";
-import { place, useTestDirectory } from "./upstream.ts";
 
 useTestDirectory();
 

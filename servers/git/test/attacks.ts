@@ -2,10 +2,8 @@ import { execFile } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { tools } from "../src/tools/index.ts";
-import { EVERYTHING } from "./bases.ts";
 import { git } from "./fixture.ts";
-import { type Found, type Matrix, matrix, REMOTE, type ToolCall } from "./matrix.ts";
+import { isReading, type Matrix, matrix, type Outcome, REMOTE, type ToolCall } from "./matrix.ts";
 import { canary } from "./traps.ts";
 import type { Vector } from "./vectors.ts";
 
@@ -13,170 +11,95 @@ const execute = promisify(execFile);
 const REFUSALS =
   /^error (unsafe_config|protocol_not_allowed|host_not_allowed|remote_unreachable|bad_url)/;
 
-/** The tools that each kind of payload can affect; the others never get that far. */
-const TOOLS: Readonly<Record<Load["kind"], readonly string[] | undefined>> = {
-  any: undefined,
-  filter: tools.map(({ name }) => name).filter((name) => !REMOTE.has(name) && name !== "git_clone"),
-  all: undefined,
-  refused: [
-    ...REMOTE,
-    ...tools.filter(({ effect }) => effect === "read").map(({ name }) => name),
-    "git_checkout",
-  ],
+/** Which tools a kind of trap can affect (the others never get that far), and which answers may refuse it. */
+const KINDS = {
+  any: { affects: () => true, refuses: () => false },
+  filter: {
+    affects: (tool: string) => !REMOTE.has(tool) && tool !== "git_clone",
+    refuses: (_: string, answer: string) => answer.startsWith("error filter_needed"),
+  },
+  remote: {
+    affects: (tool: string) => REMOTE.has(tool) || isReading(tool) || tool === "git_checkout",
+    refuses: (tool: string, answer: string) => REMOTE.has(tool) && REFUSALS.test(answer),
+  },
+  refused: {
+    affects: () => true,
+    refuses: (_: string, answer: string) => answer === "error unsafe_config",
+  },
 };
-
-interface Load {
-  readonly kind: "any" | "filter" | "refused" | "all";
-  readonly keys: Map<string, string>;
-  readonly vectors: Vector[];
-}
-
-/** What a test of the traps covers. */
-export interface Attacks {
-  readonly vectors: readonly Vector[];
-  readonly calls: readonly ToolCall[];
-  /** How long each of these tests may take, in milliseconds. */
-  readonly timeout?: number;
-}
+/** A diff lists the files whose filter did not run. */
+const NOTE = /; Filters that did not run .*?unchanged/;
 
 /** Tests that plain git falls into each trap, and that no call does. */
-export function testAttacks({ vectors: selected, calls, timeout }: Attacks): void {
-  const options = timeout === undefined ? {} : { timeout };
+export function testAttacks(
+  selected: readonly Vector[],
+  calls: readonly ToolCall[],
+  options: { timeout?: number } = {},
+): void {
   let ours: Matrix;
   /** The outcome of every call in a repository without traps. */
-  let twin: Map<string, Found>;
+  let twin: Map<string, Outcome>;
   beforeAll(async () => {
     ours = await matrix();
-    twin = await ours.run(
-      ours.place.path("twin"),
-      EVERYTHING,
-      calls,
-      () => undefined,
-      () => undefined,
-    );
-  }, timeout);
+    const nothing = () => [];
+    twin = await ours.run(ours.place.path("twin"), calls, nothing, nothing);
+  }, options.timeout);
   afterAll(() => ours.dispose());
 
   const canaries = new Map<Vector, ReturnType<typeof canary>>();
   /** The vector's own program, which logs that it was run, and by whom. */
   function trapOf(vector: Vector): ReturnType<typeof canary> {
-    const trap =
-      canaries.get(vector) ?? canary(ours.place.path("evil", vector.name.replaceAll(/\W/g, "-")));
+    const folder = ours.place.path("evil", vector.name.replaceAll(/\W/g, "-"));
+    const trap = canaries.get(vector) ?? canary(folder);
     canaries.set(vector, trap);
     return trap;
   }
 
-  /** Sets the traps, all in one repository. */
-  const plantAll =
-    (vectors: readonly Vector[]) =>
-    (root: string): void => {
-      for (const vector of vectors) vector.plant(root, trapOf(vector).program);
-    };
-
   /** Which traps were triggered since the last check. */
   function triggered(vectors: readonly Vector[]): string[] {
-    return vectors
-      .filter((vector) => {
-        const { log } = trapOf(vector);
-        const ran = existsSync(log);
-        rmSync(log, { force: true });
-        return ran;
-      })
-      .map(({ name }) => name);
+    const ran = vectors.filter((vector) => existsSync(trapOf(vector).log));
+    for (const vector of ran) rmSync(trapOf(vector).log);
+    return ran.map(({ name }) => name);
   }
-
-  /** A diff lists the files whose filter did not run. */
-  const withoutNote = (outcome: string): string =>
-    outcome.replace(/; Filters that did not run .*?unchanged/, "");
-
-  /**
-   * Groups of vectors that fit into one repository: they don't set the same key to different values, and none makes tools refuse
-   * that the others need.
-   */
-  function makeLoads(): Load[] {
-    const found: Load[] = [];
-    for (const vector of selected) {
-      const root = ours.copy(vector.base ?? EVERYTHING, ours.place.path("look"), false, false);
-      const before = keysOf(root);
-      vector.plant(root, trapOf(vector).program);
-      const keys = new Map([...keysOf(root)].filter(([key, value]) => before.get(key) !== value));
-      const ofRemote = vector.refusedRemote ? "refused" : "any";
-      const kind = vector.refused ? "all" : vector.filter ? "filter" : ofRemote;
-      const isFree = (load: Load) =>
-        load.kind === kind &&
-        [...keys].every(([key, value]) => (load.keys.get(key) ?? value) === value);
-      const load: Load = found.find(isFree) ?? { kind, keys: new Map(), vectors: [] };
-      if (load.vectors.length === 0) found.push(load);
-      load.vectors.push(vector);
-      for (const [key, value] of keys) load.keys.set(key, value);
-    }
-    return found;
-  }
-
-  let loads: readonly Load[] | undefined;
 
   function keysOf(root: string): Map<string, string> {
     const lines = git(root, "config", "--local", "--list", "-z").split("\0");
     return new Map(lines.map((line) => [line.split("\n", 1)[0] ?? "", line]));
   }
 
-  /** The problems in a repository with these traps: executed programs, and answers that differ from the twin's. */
-  async function faults(
-    name: string,
-    vectors: readonly Vector[],
-    only?: readonly string[],
-  ): Promise<Map<string, string>> {
-    const wrong = new Map<string, string>();
-    const noteExecution = (call: string): void => {
-      const ran = triggered(vectors);
-      if (ran.length > 0) wrong.set(call, `executed: ${ran.join(", ")}`);
-    };
-    const got = await ours.run(
-      ours.place.path(name),
-      EVERYTHING,
-      calls.filter(({ tool }) => only?.includes(tool) ?? true),
-      plantAll(vectors),
-      noteExecution,
-    );
-    for (const [call, { outcome, state }] of got) {
-      const expected = twin.get(call);
-      const tool = call.split(" ", 1)[0] ?? "";
-      if (vectors.some(({ refused }) => refused) && outcome === "error unsafe_config") continue;
-      if (vectors.some(({ filter }) => filter) && outcome.startsWith("error filter_needed"))
-        continue;
-      if (
-        vectors.some(({ refusedRemote }) => refusedRemote) &&
-        REMOTE.has(tool) &&
-        REFUSALS.test(outcome)
-      )
-        continue;
-      if (
-        wrong.has(call) ||
-        (withoutNote(outcome) === expected?.outcome && String(state) === String(expected.state))
-      )
-        continue;
-      const mine = [outcome, ...state].join("\n").split("\n");
-      const theirs = [expected?.outcome, ...(expected?.state ?? [])].join("\n").split("\n");
-      const [here, there] = [
-        mine.filter((line) => !theirs.includes(line)),
-        theirs.filter((line) => !mine.includes(line)),
-      ];
-      wrong.set(call, `${here.join("\n")}\ninstead of\n${there.join("\n")}`);
+  /** Groups of vectors that fit into one repository: they don't set the same key to different values. */
+  function makeLoads(kind: Vector["kind"]): Vector[][] {
+    const loads: { keys: Map<string, string>; vectors: Vector[] }[] = [];
+    for (const vector of selected.filter((trap) => trap.kind === kind)) {
+      const root = ours.copy(ours.place.path("look"), false, false);
+      const before = keysOf(root);
+      vector.plant(root, trapOf(vector).program);
+      const keys = [...keysOf(root)].filter(([key, value]) => before.get(key) !== value);
+      const isFree = (load: (typeof loads)[number]) =>
+        keys.every(([key, value]) => (load.keys.get(key) ?? value) === value);
+      const load = loads.find(isFree) ?? {
+        keys: new Map<string, string>(),
+        vectors: [] as Vector[],
+      };
+      if (load.vectors.length === 0) loads.push(load);
+      load.vectors.push(vector);
+      for (const [key, value] of keys) load.keys.set(key, value);
     }
-    return wrong;
+    return loads.map(({ vectors }) => vectors);
   }
 
   describe("the trap repository", options, () => {
     it("has a twin without traps in which every tool works", () => {
       const failed = [...twin].filter(
-        ([call, { outcome }]) => outcome.startsWith("error") && !/partial|locked/.test(call),
+        ([call, { answer }]) => answer.startsWith("error") && !/partial|locked/.test(call),
       );
-      expect(failed.map(([call, { outcome }]) => `${call} ${outcome.split("\n", 1)[0]}`)).toEqual(
-        [],
-      );
-      for (const [call, { outcome }] of twin)
+      expect(failed.map(([call, { answer }]) => `${call} ${answer.split("\n", 1)[0]}`)).toEqual([]);
+      // It is not fetched: no promisor, no transport.
+      const missing = twin.get('git_show {"revision":"partial"}');
+      expect(missing?.answer).toBe("error missing_object");
+      for (const [call, { answer }] of twin)
         if (/^git_(fetch|push)/.test(call) && !/locked|partial/.test(call))
-          expect(outcome, call).toMatch(
+          expect(answer, call).toMatch(
             /refs\/(heads|remotes)\/|origin\/feature is at|"updated":\[\]/,
           );
     });
@@ -187,7 +110,7 @@ export function testAttacks({ vectors: selected, calls, timeout }: Attacks): voi
       const isHere = ({ since = "" }: Vector) =>
         since.localeCompare(version, "en", { numeric: true }) <= 0;
       for (const vector of selected.filter(isHere)) {
-        const root = ours.copy(vector.base ?? EVERYTHING, ours.place.path("victim"), false);
+        const root = ours.copy(ours.place.path("victim"), false);
         vector.setup?.(root);
         vector.plant(root, trapOf(vector).program);
         const env = { PATH: process.env.PATH, HOME: ours.place.home, GIT_TERMINAL_PROMPT: "0" };
@@ -201,21 +124,32 @@ export function testAttacks({ vectors: selected, calls, timeout }: Attacks): voi
   });
 
   // A test for each kind: together they outlast the time limit on a slow machine.
-  describe.each(["any", "filter", "refused", "all"] as const)(
+  describe.each(["any", "filter", "remote", "refused"] as const)(
     "traps of kind %s",
     options,
     (kind) => {
       it("makes no tool execute anything, and every response equals that of the twin", async () => {
-        const found: string[] = [];
-        loads ??= makeLoads();
-        const group = loads.filter((load) => load.kind === kind);
-        expect(group).not.toEqual([]);
-        for (const { vectors } of group) {
-          for (const [call, what] of await faults("hostile", vectors, TOOLS[kind])) {
-            found.push(`${call} with ${vectors.map(({ name }) => name).join(" + ")}: ${what}`);
+        const { affects, refuses } = KINDS[kind];
+        const loads = makeLoads(kind);
+        expect(loads).not.toEqual([]);
+        for (const vectors of loads) {
+          const plant = (root: string) => {
+            for (const vector of vectors) vector.plant(root, trapOf(vector).program);
+          };
+          const chosen = calls.filter(({ tool }) => affects(tool));
+          const executed = () => triggered(vectors);
+          const outcomes = await ours.run(ours.place.path("hostile"), chosen, plant, executed);
+          const wrong: Record<string, unknown> = {};
+          const right: Record<string, unknown> = {};
+          for (const [call, { answer, state, executed }] of outcomes) {
+            const wanted = twin.get(call);
+            const isRefused = refuses(call.split(" ", 1)[0] ?? "", answer);
+            const shown = { answer: answer.replace(NOTE, ""), state, executed };
+            wrong[call] = isRefused ? { ...wanted, executed } : shown;
+            right[call] = wanted;
           }
+          expect(wrong, vectors.map(({ name }) => name).join(" + ")).toEqual(right);
         }
-        expect(found).toEqual([]);
       });
     },
   );

@@ -2,10 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { overridesFor, parseConfig } from "../src/git/run/config.ts";
-import { OVERRIDDEN, PLAIN, REFUSED, SAFE, TRAPPED } from "./config-keys.ts";
-import { callTool, codeOf, git, sampleRepository } from "./fixture.ts";
-import { canary, configText } from "./traps.ts";
-import { cloned, over, place, useTestDirectory } from "./upstream.ts";
+import { OVERRIDDEN, PLAIN, REFUSED, SAFE } from "./config-keys.ts";
+import { cloned, git, place, sampleRepository, useTestDirectory } from "./fixture.ts";
+import { canary, configText, set, submodule } from "./traps.ts";
 import { VECTORS } from "./vectors.ts";
 
 useTestDirectory();
@@ -19,37 +18,25 @@ const exampleOf = (key: string) => key.replaceAll(/<[^>]+>/g, "origin");
 
 describe("the configuration keys that git documents", () => {
   it("are each classified: whether it specifies a program, a file, a URL or an address", () => {
-    const table = [...Object.values(TRAPPED), OVERRIDDEN, REFUSED, ...Object.values(SAFE), PLAIN];
-    const known = table.flatMap(keysIn).map(patternOf);
-    const documented = git(place.folder, "help", "-c")
-      .split("\n")
-      .filter((line) => /^\w\S*$/.test(line));
-    expect(documented.length).toBeGreaterThan(700);
-    expect(documented.filter((key) => !known.some((pattern) => pattern.test(key)))).toEqual([]);
-  });
-
-  it("are set by the trap listed for them", () => {
     const root = sampleRepository(place.path("repo"));
-    git(root, "remote", "set-url", "origin", "http://127.0.0.1/x.git");
-    git(root, "remote", "add", "login", "http://127.0.0.1/y.git");
+    submodule(root);
+    for (const name of ["origin", "login"])
+      set(root, [`remote.${name}.url`, "http://127.0.0.1/x.git"]);
     const { program } = canary(place.path("evil"));
-    const config = join(root, ".git", "config");
-    const before = readFileSync(config);
-    for (const [name, keys] of Object.entries(TRAPPED)) {
-      writeFileSync(config, before);
-      VECTORS.find((vector) => vector.name === name)?.plant(root, program);
-      // hasconfig: is a condition in the name of another key.
-      const set = git(root, "config", "--local", "--list", "--name-only").split("\n");
-      for (const key of keysIn(keys)) {
-        const pattern = patternOf(
-          key.startsWith("hasconfig:") ? `includeIf.${key}:<glob>.path` : key,
-        );
-        expect(
-          set.some((setKey) => pattern.test(setKey)),
-          `${name}: ${key}`,
-        ).toBe(true);
-      }
-    }
+    for (const vector of VECTORS) vector.plant(root, program);
+    const trapped = git(root, "config", "--list", "--name-only").split("\n");
+    const listed = [OVERRIDDEN, REFUSED, ...Object.values(SAFE), PLAIN];
+    const patterns = listed.flatMap(keysIn).map(patternOf);
+    // hasconfig: is a condition in the name of another key.
+    const isTrapped = (key: string) =>
+      trapped.some((name) =>
+        patternOf(key.replace(/^hasconfig:.*/, "includeif.$&:<glob>.path")).test(name),
+      );
+    const documented = git(place.folder, "help", "-c").match(/^\w\S*$/gm) ?? [];
+    expect(documented.length).toBeGreaterThan(700);
+    const isKnown = (key: string) =>
+      patterns.some((pattern) => pattern.test(key)) || isTrapped(key);
+    expect(documented.filter((key) => !isKnown(key))).toEqual([]);
   });
 
   it("are overridden", () => {
@@ -63,16 +50,23 @@ describe("the configuration keys that git documents", () => {
     }
   });
 
+  it("are refused if they are thousands", () => {
+    const lines = (count: number) =>
+      Array.from({ length: count }, (_, index) => `local\0file:/c\0filter.x${index}.clean\nx\0`);
+    const overridden = (count: number) =>
+      overridesFor(parseConfig(Buffer.from(lines(count).join(""))));
+    expect(overridden(1_000).length).toBeGreaterThan(1_000);
+    expect(() => overridden(3_000)).toThrow(/sets 3\d\d\d keys that run programs/);
+  });
+
   it("are refused by the tools that talk to remotes", async () => {
-    const { root, server } = await cloned();
+    const { root, server, code } = await cloned();
     const before = server.requests.length;
     const config = join(root, ".git", "config");
     const plain = readFileSync(config, "utf8");
     for (const key of keysIn(REFUSED).map(exampleOf)) {
       writeFileSync(config, plain + configText([[key, "x"]]));
-      expect(await codeOf(callTool(over(), "git_fetch", { repo_path: root })), key).toBe(
-        "unsafe_config",
-      );
+      expect(await code("git_fetch"), key).toBe("unsafe_config");
     }
     expect(server.requests.length).toBe(before);
   });

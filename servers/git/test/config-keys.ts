@@ -1,51 +1,6 @@
 /** git's configuration keys, as printed by `git help -c` of git 2.39 and 2.55, separated by spaces. */
 type Keys = string;
 
-/** Keys that a trap sets, by the trap's name. */
-export const TRAPPED: Readonly<Record<string, Keys>> = {
-  "pager and aliases": "alias.* core.pager interactive.diffFilter pager.<cmd>",
-  "command of an alias": "alias.*.command",
-  "branch.mergeOptions": "branch.<name>.mergeOptions",
-  "remote of the current branch as a command": "branch.<name>.remote",
-  "pushRemote of the current branch as a command": "branch.<name>.pushRemote",
-  "core.alternateRefsCommand": "core.alternateRefsCommand",
-  "core.askPass": "core.askPass",
-  "driver of an attributes file that the configuration names": "core.attributesFile",
-  "editor and sequence editor": "core.editor sequence.editor",
-  "core.fsmonitor": "core.fsmonitor",
-  "promisor remote with core.gitProxy": "core.gitProxy",
-  "core.hooksPath": "core.hooksPath",
-  "remote uploadpack, receivepack and ssh":
-    "core.sshCommand remote.<name>.receivepack remote.<name>.uploadpack",
-  "credential helper of a URL, named as a shell command": "credential.<url>.*",
-  "credential.helper": "credential.helper",
-  "diff driver command": "diff.<driver>.command",
-  textconv: "diff.<driver>.textconv",
-  "diff.external": "diff.external",
-  "clean and smudge filter": "filter.<driver>.clean filter.<driver>.smudge",
-  "housekeeping with a hook": "gc.recentObjectsHook",
-  "gpg.x509.program": "gpg.<format>.program",
-  "gpg.program with commit.gpgSign": "gpg.program",
-  "gpg.ssh.defaultKeyCommand": "gpg.ssh.defaultKeyCommand",
-  "hook of the configuration": "hook.<friendly-name>.command hook.<friendly-name>.event",
-  "core.fsmonitor through include.path": "include.path",
-  "filter through includeIf onbranch": "includeIf.<condition>.path",
-  "core.fsmonitor through includeIf hasconfig": "hasconfig:remote.*.url",
-  "merge driver": "merge.<driver>.driver",
-  "promisor remote over ext::": "protocol.<name>.allow protocol.allow",
-  "remote.vcs helper": "remote.<name>.vcs",
-  "URL of a remote that an empty one replaces": "remote.<name>.url",
-  "pushurl as a command": "remote.<name>.pushurl",
-  "promisor remote with uploadpack": "remote.<name>.promisor",
-  "remote.pushDefault as a command": "remote.pushDefault",
-  "group of remotes by a remote's name": "remotes.<group>",
-  "rebase.instructionFormat with a line exec": "rebase.instructionFormat",
-  "submodule.update command": "submodule.<name>.update submodule.<name>.url",
-  "trailer command": "trailer.<key-alias>.cmd trailer.<key-alias>.command",
-  "url.insteadOf ext::": "url.<base>.insteadOf",
-  "url.pushInsteadOf ext::": "url.<base>.pushInsteadOf",
-};
-
 /** Keys that are overridden whatever a repository sets. */
 export const OVERRIDDEN: Keys = `
   commit.template core.excludesFile core.unsetenvvars diff.orderFile fetch.fsck.skipList gpg.ssh.allowedSignersFile

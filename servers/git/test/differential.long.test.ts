@@ -1,15 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterAll, describe, expect, it } from "vitest";
@@ -25,7 +15,7 @@ import {
   scratch,
 } from "./fixture.ts";
 import { callOf, REMOTE } from "./matrix.ts";
-import { canary, executable } from "./traps.ts";
+import { canary, configText, executable } from "./traps.ts";
 
 /** How many git directories are generated, and how many changes each has. */
 const REPOSITORIES = 40;
@@ -58,8 +48,8 @@ type Change = (root: string, outside: string, random: Random) => void;
 
 const put = (root: string, name: string, make: (file: string) => void): void => {
   const file = join(root, ".git", name);
-  mkdirSync(join(file, ".."), { recursive: true });
-  rmSync(file, { recursive: true, force: true });
+  fs.mkdirSync(join(file, ".."), { recursive: true });
+  fs.rmSync(file, { recursive: true, force: true });
   make(file);
 };
 const pick = <Item>(items: readonly Item[], random: Random): Item =>
@@ -68,60 +58,53 @@ const pick = <Item>(items: readonly Item[], random: Random): Item =>
 const CHANGES: Readonly<Record<string, Change>> = {
   link: (root, outside, random) => {
     const name = pick(FILES, random);
-    put(root, name, (file) => symlinkSync(join(outside, ".git", name), file));
+    put(root, name, (file) => fs.symlinkSync(join(outside, ".git", name), file));
   },
   secret: (root, outside, random) =>
-    put(root, pick(FILES, random), (file) => symlinkSync(join(outside, "secret.txt"), file)),
+    put(root, pick(FILES, random), (file) => fs.symlinkSync(join(outside, "secret.txt"), file)),
   pipe: (root, _, random) =>
     put(root, pick(FILES, random), (file) => execFileSync("mkfifo", [file])),
   commondir: (root, outside, random) =>
-    put(root, "commondir", (file) => writeFileSync(file, pick(TEXTS, random)(`${outside}/.git`))),
+    put(root, "commondir", (file) =>
+      fs.writeFileSync(file, pick(TEXTS, random)(`${outside}/.git`)),
+    ),
   alternates: (root, outside, random) =>
     put(root, "objects/info/alternates", (file) =>
-      writeFileSync(file, pick(TEXTS, random)(`${outside}/.git/objects`)),
+      fs.writeFileSync(file, pick(TEXTS, random)(`${outside}/.git/objects`)),
     ),
   gitdir: (root, outside, random) => {
-    renameSync(join(root, ".git"), join(root, "g"));
+    fs.renameSync(join(root, ".git"), join(root, "g"));
     const target = random(2) === 0 ? "g" : `${outside}/.git`;
     const text = pick(TEXTS, random)(target);
-    writeFileSync(join(root, ".git"), Buffer.concat([Buffer.from("gitdir: "), text]));
+    fs.writeFileSync(join(root, ".git"), Buffer.concat([Buffer.from("gitdir: "), text]));
   },
-  include: (root, outside, random) =>
-    appendFileSync(
-      join(root, ".git", "config"),
-      `[${pick(["include", 'includeIf "onbranch:**"', 'includeIf "gitdir:**"'], random)}]\n\tpath = ${pick([join(outside, "secret.txt"), `${outside}/.git/config`, "../../../out/repo/.git/config"], random)}\n`,
-    ),
-  settings: (root, outside, random) =>
-    appendFileSync(
-      join(root, ".git", "config"),
-      pick(
-        [
-          `[core]\n\tworktree = ${outside}\n`,
-          `[core]\n\texcludesFile = ${outside}/secret.txt\n`,
-          `[core]\n\tattributesFile = ${outside}/secret.txt\n`,
-          `[mailmap]\n\tfile = ${outside}/secret.txt\n`,
-          `[blame]\n\tignoreRevsFile = ${outside}/secret.txt\n`,
-          `[commit]\n\ttemplate = ${outside}/secret.txt\n`,
-          `[diff]\n\torderFile = ${outside}/secret.txt\n`,
-          `[core]\n\thooksPath = ${outside}\n`,
-        ],
-        random,
-      ),
-    ),
+  include: (root, outside, random) => {
+    const name = pick(["include", 'includeIf "onbranch:**"', 'includeIf "gitdir:**"'], random);
+    const files = ["secret.txt", ".git/config"].map((file) => join(outside, file));
+    const path = pick([...files, "../../../out/repo/.git/config"], random);
+    fs.appendFileSync(join(root, ".git", "config"), `[${name}]\n\tpath = ${path}\n`);
+  },
+  settings: (root, outside, random) => {
+    const keys = ["core.worktree", "core.excludesFile", "core.attributesFile", "core.hooksPath"];
+    const others = ["mailmap.file", "blame.ignoreRevsFile", "commit.template", "diff.orderFile"];
+    const key = pick([...keys, ...others], random);
+    const value = /worktree|hooks/.test(key) ? outside : `${outside}/secret.txt`;
+    fs.appendFileSync(join(root, ".git", "config"), configText([[key, value]]));
+  },
   worktree: (root, outside) => {
-    put(root, "worktrees/w/HEAD", (file) => writeFileSync(file, "ref: refs/heads/main\n"));
-    put(root, "worktrees/w/gitdir", (file) => writeFileSync(file, `${root}-w/.git\n`));
-    put(root, "worktrees/w/commondir", (file) => writeFileSync(file, `${outside}/.git\n`));
+    put(root, "worktrees/w/HEAD", (file) => fs.writeFileSync(file, "ref: refs/heads/main\n"));
+    put(root, "worktrees/w/gitdir", (file) => fs.writeFileSync(file, `${root}-w/.git\n`));
+    put(root, "worktrees/w/commondir", (file) => fs.writeFileSync(file, `${outside}/.git\n`));
   },
   tree: (root, outside) => {
-    rmSync(join(root, "src"), { recursive: true, force: true });
-    symlinkSync(outside, join(root, "src"));
+    fs.rmSync(join(root, "src"), { recursive: true, force: true });
+    fs.symlinkSync(outside, join(root, "src"));
   },
 };
 
 /** Files of the repositories that git has opened: many are refused before it runs. */
 let traced = 0;
-const isTraced = process.platform === "linux" && existsSync("/usr/bin/strace");
+const isTraced = process.platform === "linux" && fs.existsSync("/usr/bin/strace");
 
 // git itself would open files outside in most of these repositories.
 describe.runIf(isTraced)("a generated git directory", () => {
@@ -141,16 +124,14 @@ describe.runIf(isTraced)("a generated git directory", () => {
           pick(Object.keys(CHANGES), random),
         );
         for (const name of names)
-          if (existsSync(join(root, ".git", "config"))) CHANGES[name]?.(root, outside, random);
+          if (fs.existsSync(join(root, ".git", "config"))) CHANGES[name]?.(root, outside, random);
         const log = place.path("log");
-        mkdirSync(log);
+        fs.mkdirSync(log);
         const real = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
         executable(
-          join(place.folder, "bin-git"),
+          place.path("bin", "git"),
           `exec strace -f -qq -y -e trace=open,openat,execve -o "${log}/$$" ${real} "$@"`,
         );
-        mkdirSync(place.path("bin"));
-        renameSync(join(place.folder, "bin-git"), place.path("bin", "git"));
         const env = { ...process.env, PATH: `${place.path("bin")}:${process.env.PATH}` };
         const over = gitOver([place.path("in")], { env, hooks: "off" });
         for (const { name } of tools) {
@@ -161,7 +142,7 @@ describe.runIf(isTraced)("a generated git directory", () => {
             if (!(error instanceof ToolError)) throw error;
           });
         }
-        const traces = readdirSync(log).map((file) => readFileSync(join(log, file), "utf8"));
+        const traces = fs.readdirSync(log).map((file) => fs.readFileSync(join(log, file), "utf8"));
         const opened = traces
           .join("\n")
           .split("\n")
@@ -169,7 +150,7 @@ describe.runIf(isTraced)("a generated git directory", () => {
         traced += opened.filter((path) => path.startsWith(root)).length;
         const strange = opened.filter((path) => path.startsWith(place.path("out")));
         expect(strange, names.join(" + ")).toEqual([]);
-        expect(existsSync(trap.log)).toBe(false);
+        expect(fs.existsSync(trap.log)).toBe(false);
       } finally {
         place.dispose();
       }

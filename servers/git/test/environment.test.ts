@@ -1,5 +1,5 @@
 import { execSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
@@ -13,43 +13,35 @@ import {
   insideAndOutside,
   isRunning,
   matchesIn,
+  place,
+  useTestDirectory,
   write,
 } from "./fixture.ts";
-import { executable, promisor, set } from "./traps.ts";
-import { place, useTestDirectory } from "./upstream.ts";
+import { executable } from "./traps.ts";
 
 useTestDirectory();
 
 describe("the server's own environment", () => {
   it("does not affect git: GIT_*, LD_PRELOAD, pagers and editors are removed", async () => {
-    const { root, outside } = insideAndOutside(place);
+    const { root, outside } = insideAndOutside();
     const trap = place.path("trap.sh");
     const log = place.path("trap.log");
     executable(trap, `echo ran >> "${log}"`);
+    const named = (names: string, value: string) =>
+      Object.fromEntries(names.split(" ").map((name) => [name, value]));
     const env = {
       ...process.env,
       GIT_DIR: join(outside, ".git"),
       GIT_WORK_TREE: outside,
       GIT_INDEX_FILE: join(outside, ".git", "index"),
       GIT_OBJECT_DIRECTORY: join(outside, ".git", "objects"),
-      GIT_CONFIG_GLOBAL: place.path("evil-config"),
       GIT_CONFIG_COUNT: "1",
       GIT_CONFIG_KEY_0: "core.fsmonitor",
-      GIT_CONFIG_VALUE_0: trap,
       GIT_CONFIG_PARAMETERS: `'core.fsmonitor'='${trap}'`,
-      GIT_EXTERNAL_DIFF: trap,
-      GIT_SSH_COMMAND: trap,
-      GIT_SSH: trap,
-      GIT_ASKPASS: trap,
-      GIT_PROXY_COMMAND: trap,
-      GIT_EDITOR: trap,
-      GIT_PAGER: trap,
-      GIT_EXEC_PATH: place.path("nowhere"),
       GIT_TRACE: "1",
-      LD_PRELOAD: place.path("none.so"),
-      DYLD_INSERT_LIBRARIES: place.path("none.so"),
-      PAGER: trap,
-      EDITOR: trap,
+      ...named("GIT_CONFIG_VALUE_0 GIT_EXTERNAL_DIFF GIT_SSH_COMMAND GIT_SSH GIT_ASKPASS", trap),
+      ...named("GIT_PROXY_COMMAND GIT_EDITOR GIT_PAGER PAGER EDITOR", trap),
+      ...named("GIT_CONFIG_GLOBAL GIT_EXEC_PATH LD_PRELOAD DYLD_INSERT_LIBRARIES", "/nowhere"),
     };
     const over = gitOver([place.path("in")], { env });
     const { text } = await callTool(over, "git_diff", { repo_path: root, target: "v0.9..v1.0" });
@@ -62,7 +54,7 @@ describe("the server's own environment", () => {
   });
 
   it("finds git only by absolute path, and reports if there is none", async () => {
-    const { root } = insideAndOutside(place);
+    const { root } = insideAndOutside();
     executable(join(root, "git"), "echo ran > ran");
     const relative = gitOver([place.path("in")], {
       env: { ...process.env, PATH: `.:${process.env.PATH}` },
@@ -106,10 +98,9 @@ describe("unbounded work", () => {
   });
 
   it("ends with the call, together with everything that git started", async () => {
-    const { root } = insideAndOutside(place);
+    const { root } = insideAndOutside();
     const mark = place.path("pid");
     const hook = join(root, ".git", "hooks", "pre-commit");
-    mkdirSync(join(root, ".git", "hooks"), { recursive: true });
     executable(hook, `trap '' TERM\nsleep 600 &\necho $! > "${mark}"\nwait`);
     const over = gitOver([place.path("in")], { hooks: "run" });
     const call = fakeCall();
@@ -128,20 +119,4 @@ describe("unbounded work", () => {
     // The repository is immediately usable.
     expect((await callTool(over, "git_status", { repo_path: root })).data.branch).toBe("main");
   });
-});
-
-it("a missing object is reported and not fetched: no promisor, no transport", async () => {
-  const { root, over } = insideAndOutside(place);
-  const log = place.path("ran");
-  executable(place.path("trap.sh"), `touch "${log}"`);
-  const blob = git(root, "rev-parse", "v0.9:docs/café.md").trim();
-  set(root, ...promisor("evil", root), ["remote.evil.uploadpack", place.path("trap.sh")]);
-  rmSync(join(root, ".git", "objects", blob.slice(0, 2), blob.slice(2)));
-  for (const [name, args] of [
-    ["git_show", { revision: "v0.9" }],
-    ["git_grep", { pattern: "warm", revision: "v0.9" }],
-    ["git_log", { pickaxe: "warm" }],
-  ] as const)
-    expect(await codeOf(callTool(over, name, { repo_path: root, ...args }))).toBe("missing_object");
-  expect(existsSync(log)).toBe(false);
 });

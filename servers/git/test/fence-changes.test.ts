@@ -2,9 +2,17 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { callTool, commitFiles, emptyRepository, git, write } from "./fixture.ts";
+import {
+  callTool,
+  commitFiles,
+  emptyRepository,
+  git,
+  gitOver,
+  place,
+  useTestDirectory,
+  write,
+} from "./fixture.ts";
 import { submodule } from "./traps.ts";
-import { over, place, useTestDirectory } from "./upstream.ts";
 
 // What a change may never lose or leave undone without a word.
 useTestDirectory();
@@ -13,7 +21,7 @@ let counter = 0;
 /** Calls a tool for a user who agrees; returns its data, its error and the question. */
 async function call(tool: string, root: string, args: object = {}) {
   const asked = fakeCall({ agrees: true });
-  const answer = callTool(over(), tool, { repo_path: root, ...args }, asked);
+  const answer = callTool(gitOver([place.folder]), tool, { repo_path: root, ...args }, asked);
   const { data, text } = await answer.catch(({ message }) => ({
     data: {} as never,
     text: message,

@@ -1,19 +1,5 @@
 import { execFileSync } from "node:child_process";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createPathGuard, DirectoryAllowlist } from "@refmcp/boundary";
@@ -23,6 +9,7 @@ import { afterEach, beforeEach } from "vitest";
 import { Git } from "../src/git/open/git.ts";
 import type { GitOptions } from "../src/git/open/machine.ts";
 import { tools } from "../src/tools/index.ts";
+import { type GitServer, type GitServerOptions, serveGit } from "./http-server.ts";
 
 /** An empty test directory with its own home, so that no user's git configuration interferes. */
 export interface Scratch {
@@ -37,12 +24,12 @@ const DATE = "2024-01-15T12:00:00+00:00";
 
 /** Creates a temporary folder, which is the home for git in this process. */
 export function scratch(): Scratch {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "refmcp-git-test-")));
+  const base = fs.realpathSync(fs.mkdtempSync(join(tmpdir(), "refmcp-git-test-")));
   const home = join(base, "home");
   const folder = join(base, "work");
-  mkdirSync(home);
-  mkdirSync(folder);
-  writeFileSync(
+  fs.mkdirSync(home);
+  fs.mkdirSync(folder);
+  fs.writeFileSync(
     join(home, ".gitconfig"),
     "[user]\n\tname = Test\n\temail = test@example.org\n[init]\n\tdefaultBranch = main\n",
   );
@@ -52,7 +39,7 @@ export function scratch(): Scratch {
     folder,
     home,
     path: (...parts) => join(folder, ...parts),
-    dispose: () => rmSync(base, { recursive: true, force: true }),
+    dispose: () => fs.rmSync(base, { recursive: true, force: true }),
   };
 }
 
@@ -87,22 +74,22 @@ export function gitWith(
 /** Writes a file and the directories above it. */
 export function write(root: string, path: string, content: string | Uint8Array): void {
   const file = join(root, path);
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, content);
+  fs.mkdirSync(dirname(file), { recursive: true });
+  fs.writeFileSync(file, content);
 }
 
 /** Copies a directory with its times and symlinks. Node.js 20's `cpSync` needs five times the CPU time. */
 export function copyDirectory(from: string, to: string): void {
-  mkdirSync(to, { recursive: true });
-  for (const entry of readdirSync(from, { withFileTypes: true })) {
+  fs.mkdirSync(to, { recursive: true });
+  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
     const source = join(from, entry.name);
     const target = join(to, entry.name);
     if (entry.isDirectory()) copyDirectory(source, target);
-    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else if (entry.isSymbolicLink()) fs.symlinkSync(fs.readlinkSync(source), target);
     else {
-      copyFileSync(source, target);
-      const { atime, mtime } = statSync(source);
-      utimesSync(target, atime, mtime);
+      fs.copyFileSync(source, target);
+      const { atime, mtime } = fs.statSync(source);
+      fs.utimesSync(target, atime, mtime);
     }
   }
 }
@@ -124,7 +111,7 @@ export function commitFiles(
 
 /** An empty repository. */
 export function emptyRepository(root: string, ...args: string[]): string {
-  mkdirSync(root, { recursive: true });
+  fs.mkdirSync(root, { recursive: true });
   git(root, "init", "--quiet", "--template=", "--initial-branch=main", ...args);
   return root;
 }
@@ -273,52 +260,91 @@ export async function failureOf(work: Promise<unknown>): Promise<ToolError> {
   return outcome;
 }
 
-/** The sample in a new folder for each test of a file. */
-export interface Sample {
-  readonly place: Scratch;
-  readonly root: string;
-  readonly over: Git;
-  /** Calls a tool on the sample. */
-  call(name: string, args?: Arguments, call?: RecordedCall): Promise<Answered>;
-  /** Plain git in the sample. */
-  git(...args: string[]): string;
-  write(path: string, content: string | Uint8Array): void;
+/** A separate directory for each test of a file that calls `useTestDirectory()`. */
+export let place: Scratch;
+/** Servers that are closed after the test. */
+export const servers: Pick<GitServer, "close">[] = [];
+
+/** Creates the folder before each test of the calling file, and removes it and the servers afterwards. */
+export function useTestDirectory(): void {
+  beforeEach(() => {
+    place = scratch();
+  });
+  afterEach(async () => {
+    for (const server of servers.splice(0)) await server.close();
+    place.dispose();
+  });
 }
 
-/** Sets the sample up before each test, with uncommitted changes unless `clean`. */
-export function useSample(
-  kind: "dirty" | "clean",
-  options: Partial<GitOptions> = {},
-): () => Sample {
-  let current: Sample | undefined;
-  beforeEach(() => {
-    const place = scratch();
-    const root = sampleRepository(place.path("repo"));
-    if (kind === "dirty") makeDirty(root);
-    const over = gitOver([place.folder], options);
-    current = {
-      place,
-      root,
+/** Options that allow the server on loopback. */
+export const LOOPBACK: Partial<GitOptions> = {
+  protocols: ["http", "https", "ssh"],
+  allowedHosts: ["127.0.0.1"],
+};
+
+/** A repository: the server's tools there, plain git, and its files. */
+export function at(root: string, options: Partial<GitOptions> = {}) {
+  const over = gitOver([place.folder], options);
+  const call = (name: string, args: Arguments = {}, asked?: RecordedCall) =>
+    callTool(
       over,
-      call: (name, args = {}, call = undefined) =>
-        callTool(over, name, { repo_path: root, ...args }, call),
-      git: (...args) => git(root, ...args),
-      write: (path, content) => write(root, path, content),
-    };
-  });
-  afterEach(() => current?.place.dispose());
-  return () => {
-    if (current === undefined) throw new Error("outside a test");
-    return current;
+      name,
+      { ...(/_(init|clone)$/.test(name) ? {} : { repo_path: root }), ...args },
+      asked,
+    );
+  return {
+    root,
+    over,
+    call,
+    /** The code with which the call fails. */
+    code: (name: string, args?: Arguments, asked?: RecordedCall) => codeOf(call(name, args, asked)),
+    git: (...args: string[]) => git(root, ...args),
+    /** The object that a name refers to. */
+    id: (name: string) => git(root, "rev-parse", name).trim(),
+    commit: (message: string, files: Readonly<Record<string, string | Uint8Array>> = {}) =>
+      commitFiles(root, message, files),
+    write: (path: string, content: string | Uint8Array) => write(root, path, content),
+    read: (path: string) => fs.readFileSync(join(root, path), "utf8"),
   };
 }
 
+/** The sample in a new folder for each test of a file, with uncommitted changes unless `clean`. */
+export function useSample(kind: "dirty" | "clean") {
+  useTestDirectory();
+  let current: ReturnType<typeof at> | undefined;
+  beforeEach(() => {
+    current = at(sampleRepository(place.path("repo")));
+    if (kind === "dirty") makeDirty(current.root);
+  });
+  return () => {
+    if (current === undefined) throw new Error("outside a test");
+    return { ...current, place };
+  };
+}
+
+/** The sample behind a real git http server, its URL, and a clone of it, whose origin is the server. */
+export async function cloned(options: GitServerOptions = {}) {
+  const source = at(sampleRepository(place.path("source")));
+  git(place.folder, "clone", "--quiet", "--bare", "source", "served/upstream.git");
+  const bare = place.path("served", "upstream.git");
+  git(bare, "config", "http.receivepack", "true");
+  // Not through the server: it runs in this process, which is blocked here.
+  git(place.folder, "clone", "--quiet", bare, "clone");
+  const server = await serve("served", options);
+  const url = `${server.url}/upstream.git`;
+  git(place.path("clone"), "config", "remote.origin.url", url);
+  return { ...at(place.path("clone"), LOOPBACK), source, bare: at(bare), server, url };
+}
+
+/** A git server for a folder, until the end of the test. */
+export async function serve(folder: string, options: GitServerOptions = {}): Promise<GitServer> {
+  const server = await serveGit(place.path(folder), options);
+  servers.push(server);
+  return server;
+}
+
 /** Directories `in` (allowed) and `out` (not allowed), each with a repository. */
-export function insideAndOutside(place: Scratch): {
-  root: string;
-  outside: string;
-  over: ReturnType<typeof gitOver>;
-} {
+export function insideAndOutside() {
   const root = sampleRepository(place.path("in", "repo"));
   const outside = emptyRepository(place.path("out", "repo"));
   commitFiles(outside, "Secret commit", { "secret.txt": "the secret\n" });
@@ -330,7 +356,8 @@ export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return (
-      !existsSync("/proc/self") || !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"))
+      !fs.existsSync("/proc/self") ||
+      !/^State:\s+Z/m.test(fs.readFileSync(`/proc/${pid}/status`, "utf8"))
     );
   } catch {
     return false;

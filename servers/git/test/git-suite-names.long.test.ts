@@ -1,8 +1,6 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { renameSync } from "node:fs";
 import { expect, it } from "vitest";
-import { callTool, emptyRepository, git, gitOver, matchesIn } from "./fixture.ts";
-import { place, useTestDirectory } from "./upstream.ts";
+import { at, emptyRepository, matchesIn, place, useTestDirectory } from "./fixture.ts";
 
 useTestDirectory();
 
@@ -23,65 +21,53 @@ const NAMES = [
   "\u202egnp.exe|👩‍💻|nul|HEAD|refs/heads/main|@{0}|a:b|HEAD:x",
 ].flatMap((names) => names.split("|"));
 
-const split = (output: string) => output.split("\0").filter((text) => text !== "");
-const sorted = (paths: readonly string[]) => [...paths].sort();
-
 it("are read as written by git: untracked, added, changed, renamed, found and shown", async () => {
-  const root = emptyRepository(place.path("names"));
-  const over = gitOver([root]);
-  const put = (name: string, text: string) => {
-    mkdirSync(dirname(`${root}/${name}`), { recursive: true });
-    writeFileSync(`${root}/${name}`, text);
-  };
-  const call = async (tool: string, args: object = {}) =>
-    (await callTool(over, tool, { ...args })).data;
+  const { call, git, write, root } = at(emptyRepository(place.path("names")));
+  const sorted = (paths: readonly string[]) => [...paths].sort();
+  const all = sorted(NAMES);
   type Entry = { path: string; from?: string };
-  const entries = (list: unknown) => list as Entry[];
-  const paths = (list: unknown) => sorted(entries(list).map(({ path }) => path));
+  const dataOf = async (tool: string, args: object = {}) => (await call(tool, { ...args })).data;
+  const isAll = (list: unknown) =>
+    expect(sorted((list as Entry[]).map((entry) => entry.path ?? entry))).toEqual(all);
   const line = (name: string) => `needle of ${JSON.stringify(name)}\n`;
 
-  for (const name of NAMES) put(name, line(name));
-  const untracked = await call("git_status", { paths: ["."] });
-  expect(sorted(untracked.untracked as string[])).toEqual(sorted(NAMES));
+  for (const name of NAMES) write(name, line(name));
+  isAll((await dataOf("git_status", { paths: ["."] })).untracked);
   await call("git_add", { files: NAMES });
-  expect(sorted(split(git(root, "diff", "--cached", "--name-only", "-z")))).toEqual(sorted(NAMES));
-  expect(paths((await call("git_status")).staged)).toEqual(sorted(NAMES));
+  isAll(git("diff", "--cached", "--name-only", "-z").split("\0").slice(0, -1));
+  isAll((await dataOf("git_status")).staged);
   await call("git_commit", { message: "Names", files: NAMES });
-  expect(git(root, "status", "--porcelain")).toBe("");
-
-  expect(sorted((await call("git_list_files")).files as string[])).toEqual(sorted(NAMES));
-  expect(sorted((await call("git_list_files", { revision: "HEAD" })).files as string[])).toEqual(
-    sorted(NAMES),
-  );
+  expect(git("status", "--porcelain")).toBe("");
   for (const where of [{}, { revision: "HEAD" }]) {
-    const found = matchesIn(await call("git_grep", { pattern: "^needle", limit: 1_000, ...where }));
-    expect(paths(found)).toEqual(sorted(NAMES));
+    isAll((await dataOf("git_list_files", where)).files);
+    const found = matchesIn(
+      await dataOf("git_grep", { pattern: "^needle", limit: 1_000, ...where }),
+    );
+    isAll(found);
     for (const { path, text } of found) expect(`${text}\n`).toBe(line(path));
   }
 
-  for (const name of NAMES) put(name, `${line(name)}more\n`);
-  expect(paths((await call("git_status")).unstaged)).toEqual(sorted(NAMES));
-  const { text } = await callTool(over, "git_diff_unstaged", { context_lines: 0 });
+  for (const name of NAMES) write(name, `${line(name)}more\n`);
+  isAll((await dataOf("git_status")).unstaged);
+  const { text } = await call("git_diff_unstaged", { context_lines: 0 });
   expect(text).toContain(`(${NAMES.length} files changed, ${NAMES.length} insertions, 0 deletions`);
   for (const name of NAMES) {
-    expect(await call("git_log", { path: name }), name).toMatchObject({
-      commits: [{ message: "Names" }],
-    });
-    const blame = await callTool(over, "git_blame", { path: name });
+    const commits = [{ message: "Names" }];
+    expect(await dataOf("git_log", { path: name }), name).toMatchObject({ commits });
+    const blame = await call("git_blame", { path: name });
     expect(blame.text, name).toContain(`1) ${line(name)}`.trimEnd());
-    const one = await callTool(over, "git_diff_unstaged", { paths: [name] });
-    expect(one.text, name).toContain("(1 file changed, 1 insertion, 0 deletions)");
+    const diff = await call("git_diff_unstaged", { paths: [name] });
+    expect(diff.text, name).toContain("(1 file changed, 1 insertion, 0 deletions)");
   }
-  const restored = await call("git_restore", { files: NAMES });
-  expect(restored.count).toBe(NAMES.length);
-  expect(git(root, "status", "--porcelain")).toBe("");
+  expect((await dataOf("git_restore", { files: NAMES })).count).toBe(NAMES.length);
+  expect(git("status", "--porcelain")).toBe("");
 
   for (const [index, name] of NAMES.entries())
     renameSync(`${root}/${name}`, `${root}/renamed ${index}`);
-  git(root, "add", "--all");
-  const moved = entries((await call("git_status")).staged);
-  expect(sorted(moved.map(({ from = "" }) => from))).toEqual(sorted(NAMES));
+  git("add", "--all");
+  const moved = (await dataOf("git_status")).staged as Entry[];
+  expect(sorted(moved.map(({ from = "" }) => from))).toEqual(all);
   for (const { path, from = "" } of moved) expect(path).toBe(`renamed ${NAMES.indexOf(from)}`);
   await call("git_stash");
-  expect(git(root, "status", "--porcelain")).toBe("");
+  expect(git("status", "--porcelain")).toBe("");
 });

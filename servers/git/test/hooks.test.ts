@@ -1,46 +1,29 @@
-import { existsSync, mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync } from "node:fs";
 import { connectInMemory, fakeCall } from "@refmcp/testing";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { GitOptions } from "../src/git/open/machine.ts";
 import { server } from "../src/server.ts";
-import {
-  callTool,
-  commitFiles,
-  failureOf,
-  git,
-  gitOver,
-  sampleRepository,
-  write,
-} from "./fixture.ts";
+import { at, cloned, failureOf, LOOPBACK, place, useSample } from "./fixture.ts";
 import { executable } from "./traps.ts";
-import { cloned, LOOPBACK, place, useTestDirectory } from "./upstream.ts";
 import { ALL_TOOLS } from "./world.ts";
 
-useTestDirectory();
-
-let root: string;
-beforeEach(() => {
-  root = sampleRepository(place.path("repo"));
-  git(root, "stash", "clear");
-});
+const sample = useSample("clean");
 
 /** Installs a hook that leaves a mark, complains and rejects. */
-function rejecting(name: string): () => boolean {
+function rejecting(name: string, root = sample().root): () => boolean {
   const mark = place.path(`${name} ran`);
-  const file = `${root}/.git/hooks/${name}`;
-  mkdirSync(dirname(file), { recursive: true });
-  executable(file, `touch "${mark}"\necho "error: lint failed in a.ts" >&2\nexit 1`);
+  const script = `touch "${mark}"\necho "error: lint failed in a.ts" >&2\nexit 1`;
+  executable(`${root}/.git/hooks/${name}`, script);
   return () => existsSync(mark);
 }
 
-const head = () => git(root, "rev-parse", "HEAD").trim();
+const head = () => sample().id("HEAD");
 const call = (
   tool: string,
   args: object,
   recorded = fakeCall(),
   options: Partial<GitOptions> = {},
-) => callTool(gitOver([place.folder], options), tool, { repo_path: root, ...args }, recorded);
+) => at(sample().root, options).call(tool, { ...args }, recorded);
 const COMMIT = { message: "Empty", allow_empty: true };
 
 it.each(["legacy", "modern"] as const)(
@@ -58,7 +41,7 @@ it.each(["legacy", "modern"] as const)(
         return agrees ? { action: "accept", content: { confirm: true } } : { action: "decline" };
       },
     });
-    const commit = { name: "git_commit", arguments: { repo_path: root, ...COMMIT } };
+    const commit = { name: "git_commit", arguments: { repo_path: sample().root, ...COMMIT } };
     const failed = await client.callTool(commit);
     expect(failed.isError).toBe(true);
     expect(JSON.stringify(failed.content)).toContain("lint failed in a.ts");
@@ -113,7 +96,7 @@ describe("every tool that would run a hook that checks", () => {
       expect(failed.code).toBe("hook_failed");
       expect(failed.message).toContain("error: lint failed in a.ts");
       expect(ran()).toBe(true);
-      expect([head(), git(root, "status", "--porcelain")]).toEqual([before, ""]);
+      expect([head(), sample().git("status", "--porcelain")]).toEqual([before, ""]);
       expect((await call("git_status", {})).data.operation).toBeUndefined();
       const { data } = await call(tool, { ...args, skip_hooks: true });
       expect(data.notes).toEqual([`Did not run the hooks ${hook}: skip_hooks.`]);
@@ -123,63 +106,52 @@ describe("every tool that would run a hook that checks", () => {
 
   it("a fast-forward calls none of them", async () => {
     rejecting("pre-merge-commit");
-    git(root, "reset", "--quiet", "--hard", "v0.9");
+    sample().git("reset", "--quiet", "--hard", "v0.9");
     const { data } = await call("git_merge", { revision: "feature" });
     expect(data).toMatchObject({ fast_forward: true });
     expect(data.notes).toBeUndefined();
   });
 
   it("a push, with and without force", async () => {
-    const { root: clone, bare } = await cloned();
-    root = clone;
-    commitFiles(root, "New", { "new.txt": "new\n" });
-    const remote = () => git(bare, "rev-parse", "main").trim();
-    const before = remote();
-    const ran = rejecting("pre-push");
+    const { root, id, commit, bare, ...here } = await cloned();
+    const before = bare.id("main");
+    commit("New", { "new.txt": "new\n" });
+    const ran = rejecting("pre-push", root);
     /** Agrees that commits are replaced, and to the hooks or not. */
     const push = (tool: string, args: object, agrees: boolean) => {
-      const yes = fakeCall({ agrees: true });
-      const no = fakeCall();
+      const [yes, no] = [fakeCall({ agrees: true }), fakeCall()];
       const confirm = (question: string) =>
         (agrees || question.startsWith("Replace") ? yes : no).confirm(question);
-      return call(tool, args, Object.assign(fakeCall(), { confirm }), LOOPBACK);
+      const asked = Object.assign(fakeCall(), { confirm });
+      return at(root, LOOPBACK).call(tool, { ...args }, asked);
     };
-    for (const tool of ["git_push", "git_push_force_with_lease"]) {
+    const tools = ["git_push", "git_push_force_with_lease"];
+    for (const tool of tools)
       expect((await failureOf(push(tool, {}, false))).code).toBe("hook_needed");
-      expect(ran()).toBe(false);
-    }
-    for (const tool of ["git_push", "git_push_force_with_lease"])
+    expect(ran()).toBe(false);
+    for (const tool of tools)
       expect((await failureOf(push(tool, {}, true))).message).toContain("lint failed in a.ts");
-    expect(remote()).toBe(before);
+    expect(bare.id("main")).toBe(before);
     const { data } = await push("git_push", { skip_hooks: true }, false);
     expect(data.notes).toEqual(["Did not run the hooks pre-push: skip_hooks."]);
-    expect(remote()).toBe(head());
-    git(root, "reset", "--quiet", "--hard", before);
+    expect(bare.id("main")).toBe(id("HEAD"));
+    here.git("reset", "--quiet", "--hard", before);
     await push("git_push_force_with_lease", { skip_hooks: true }, false);
-    expect(remote()).toBe(before);
+    expect(bare.id("main")).toBe(before);
   });
 });
 
 it("a hook can use patterns of paths, and the files of a commit stay literal", async () => {
-  const file = `${root}/.git/hooks/pre-commit`;
-  mkdirSync(dirname(file), { recursive: true });
-  executable(
-    file,
-    "git diff --cached --name-only -- '*.env'; test -z \"$(git diff --cached --name-only -- '*.env')\"",
-  );
-  write(root, "deep/secret.env", "password\n");
-  write(root, "*.ts", "literal\n");
-  write(root, "src/app.ts", "changed\n");
-  const refused = await failureOf(
-    call("git_commit", { message: "Secret", files: ["deep/secret.env"] }, undefined, {
-      hooks: "run",
-    }),
-  );
-  expect(refused).toMatchObject({
-    code: "hook_failed",
-    message: expect.stringContaining("secret.env"),
-  });
-  git(root, "reset", "--quiet");
-  await call("git_commit", { message: "One file", files: ["*.ts"] }, undefined, { hooks: "run" });
-  expect(git(root, "show", "--name-only", "--format=").trim()).toBe("*.ts");
+  const { root, git, write } = sample();
+  const list = "git diff --cached --name-only -- '*.env'";
+  executable(`${root}/.git/hooks/pre-commit`, `${list}; test -z "$(${list})"`);
+  for (const path of ["deep/secret.env", "*.ts", "src/app.ts"]) write(path, "changed\n");
+  const commit = (file: string) =>
+    call("git_commit", { message: file, files: [file] }, undefined, { hooks: "run" });
+  const refused = await failureOf(commit("deep/secret.env"));
+  expect(refused.code).toBe("hook_failed");
+  expect(refused.message).toContain("secret.env");
+  git("reset", "--quiet");
+  await commit("*.ts");
+  expect(git("show", "--name-only", "--format=").trim()).toBe("*.ts");
 });

@@ -89,28 +89,21 @@ function backend(
   });
   child.stdin.on("error", () => undefined);
   request.pipe(child.stdin);
-  let head: Buffer | undefined = Buffer.alloc(0);
+  let head = Buffer.alloc(0);
   let sent = 0;
   child.stdout.on("data", (chunk: Buffer) => {
     let body = chunk;
-    if (head !== undefined) {
+    if (!response.headersSent) {
       head = Buffer.concat([head, chunk]);
       const end = head.indexOf("\r\n\r\n");
       if (end === -1) return;
-      const lines = head.toString("latin1", 0, end).split("\r\n");
-      const fields = lines.map((line): [string, string] => [
-        line.slice(0, line.indexOf(":")),
-        line.slice(line.indexOf(":") + 1).trim(),
-      ]);
-      const status = Number(
-        fields.find(([name]) => name.toLowerCase() === "status")?.[1].slice(0, 3) ?? 200,
-      );
-      response.writeHead(
-        status,
-        Object.fromEntries(fields.filter(([name]) => name.toLowerCase() !== "status")),
-      );
+      for (const line of head.toString("latin1", 0, end).split("\r\n")) {
+        const [name = "", value = ""] = line.split(": ");
+        if (name === "Status") response.statusCode = Number.parseInt(value, 10);
+        else response.setHeader(name, value);
+      }
+      response.flushHeaders();
       body = head.subarray(end + 4);
-      head = undefined;
     }
     if (sent > stallAfter) return;
     sent += body.length;

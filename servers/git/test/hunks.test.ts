@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commitFiles, emptyRepository, git, randomOf, useSample, write } from "./fixture.ts";
+import { at, emptyRepository, place, randomOf, useTestDirectory } from "./fixture.ts";
 
-const sample = useSample("clean");
+useTestDirectory();
 
 /** The ids that a diff prints, in order. */
 const idsIn = (text: string): string[] =>
@@ -12,30 +12,29 @@ const idsIn = (text: string): string[] =>
 const numbers = (from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, index) => `line ${from + index}\n`);
 
-/** A repository with these files, and a function that calls a tool there and one that returns the index's content. */
+/** A repository with these files, and its index's content. */
 function repositoryWith(files: Readonly<Record<string, string | Uint8Array>>) {
-  const { place, call } = sample();
-  const root = emptyRepository(place.path("hunks"));
-  commitFiles(root, "Base", files);
-  const at = (name: string, args: object = {}) => call(name, { repo_path: root, ...args });
-  const unstaged = async (args: object = {}) => idsIn((await at("git_diff_unstaged", args)).text);
+  const made = at(emptyRepository(place.path("hunks")));
+  made.commit("Base", files);
+  const unstaged = async (args: object = {}) =>
+    idsIn((await made.call("git_diff_unstaged", { ...args })).text);
   const staged = (path: string) =>
-    execFileSync("git", ["cat-file", "blob", `:${path}`], { cwd: root, env: { ...process.env } });
-  return { root, at, unstaged, staged };
+    execFileSync("git", ["cat-file", "blob", `:${path}`], { cwd: made.root });
+  return { ...made, unstaged, staged };
 }
 
 describe("ids of hunks", () => {
   it("stay the same when other hunks are staged or lines move, and equal hunks differ", async () => {
     const file = (one: string, two: string) =>
       `a\nb\nc\n${one}\nd\ne\nf\n${numbers(1, 20).join("")}a\nb\nc\n${two}\nd\ne\nf\n`;
-    const { root, at, unstaged, staged } = repositoryWith({ a: file("old", "old") });
-    write(root, "a", file("new", "new"));
+    const { call, unstaged, staged, write } = repositoryWith({ a: file("old", "old") });
+    write("a", file("new", "new"));
     const [first = "", second = ""] = await unstaged();
     expect(first).not.toBe(second);
-    await at("git_add", { hunks: [second] });
+    await call("git_add", { hunks: [second] });
     expect(staged("a").toString()).toBe(file("old", "new"));
     expect(await unstaged()).toEqual([first]);
-    write(root, "a", file("new", "new").replace("line 9", "nine"));
+    write("a", file("new", "new").replace("line 9", "nine"));
     expect((await unstaged())[0]).toBe(first);
   });
 });
@@ -54,13 +53,13 @@ describe("git_add with hunks", () => {
       lines.splice(12, 0, "@@ -1 +1 @@", "diff --git a/x b/x", "\\ No newline at end of file");
       return [...lines, "end without a break"].join("\n");
     };
-    const { root, unstaged, at } = repositoryWith(files);
+    const { root, call, git, unstaged, write } = repositoryWith(files);
     for (const [path, content] of Object.entries(files)) {
       const text = change(Buffer.from(content).toString("latin1"));
-      write(root, path, Buffer.from(text, "latin1"));
+      write(path, Buffer.from(text, "latin1"));
     }
     execFileSync("chmod", ["+x", join(root, "crlf")]);
-    git(root, "config", "diff.suppressBlankEmpty", "true");
+    git("config", "diff.suppressBlankEmpty", "true");
     for (const path of Object.keys(files)) {
       const ids = await unstaged({ paths: [path] });
       expect(ids, path).toHaveLength(3);
@@ -71,31 +70,34 @@ describe("git_add with hunks", () => {
         input: answers,
         stdio: ["pipe", "ignore", "pipe"],
       });
-      const theirs = git(root, "ls-files", "--stage", "--", path);
-      git(root, "reset", "--quiet", "--", path);
-      await at("git_add", { hunks: [ids[0], ids[2]] });
-      expect(git(root, "ls-files", "--stage", "--", path), path).toBe(theirs);
+      const theirs = git("ls-files", "--stage", "--", path);
+      git("reset", "--quiet", "--", path);
+      await call("git_add", { hunks: [ids[0], ids[2]] });
+      expect(git("ls-files", "--stage", "--", path), path).toBe(theirs);
     }
   });
 
   it("stages deletions, new files and intended additions, and no rename", async () => {
     const text = numbers(1, 30).join("");
-    const { root, at, unstaged, staged } = repositoryWith({ gone: "1\n2\n", old: text });
+    const { root, call, git, unstaged, staged, write } = repositoryWith({
+      gone: "1\n2\n",
+      old: text,
+    });
     unlinkSync(join(root, "gone"));
-    write(root, "fresh", "x\ny\n");
+    write("fresh", "x\ny\n");
     const [gone] = await unstaged({ paths: ["gone"] });
     const [fresh] = await unstaged({ paths: ["fresh"], include_untracked: true });
-    await at("git_add", { hunks: [gone, fresh] });
-    expect(git(root, "ls-files", "gone")).toBe("");
+    await call("git_add", { hunks: [gone, fresh] });
+    expect(git("ls-files", "gone")).toBe("");
     expect(staged("fresh").toString()).toBe("x\ny\n");
-    write(root, "later", "z\n");
-    git(root, "add", "--intent-to-add", "later");
-    await at("git_add", { hunks: await unstaged({ paths: ["later"] }) });
+    write("later", "z\n");
+    git("add", "--intent-to-add", "later");
+    await call("git_add", { hunks: await unstaged({ paths: ["later"] }) });
     expect(staged("later").toString()).toBe("z\n");
-    git(root, "mv", "old", "new");
-    write(root, "new", text.replace("line 3\n", "three\n"));
-    git(root, "add", "new");
-    expect(idsIn((await at("git_diff_staged", { paths: ["old", "new"] })).text)).toEqual([]);
+    git("mv", "old", "new");
+    write("new", text.replace("line 3\n", "three\n"));
+    git("add", "new");
+    expect(idsIn((await call("git_diff_staged", { paths: ["old", "new"] })).text)).toEqual([]);
   });
 
   it("of random edits equals applying exactly these changes (60 files)", async () => {
@@ -123,56 +125,55 @@ describe("git_add with hunks", () => {
       Array.from({ length: 60 }, (_, index) => [`f${index}`, text(random(40))]),
     );
     const bytes = (lines: readonly string[]) => Buffer.from(lines.join(""), "latin1");
-    const { root, at } = repositoryWith(
+    const { root, call, git, write } = repositoryWith(
       Object.fromEntries([...before].map(([path, lines]) => [path, bytes(lines)])),
     );
     const after = new Map([...before].map(([path, lines]) => [path, edit(lines)]));
-    for (const [path, lines] of after) write(root, path, bytes(lines));
-    const patch = git(root, "diff", "--no-renames");
+    for (const [path, lines] of after) write(path, bytes(lines));
+    const patch = git("diff", "--no-renames");
     const chosen: string[] = [];
-    let page = await at("git_diff_unstaged");
+    let page = await call("git_diff_unstaged");
     for (let ids = idsIn(page.text); ; ids = idsIn(page.text)) {
       chosen.push(...ids.filter(() => random(2) === 0));
       const cursor = /cursor "([^"]+)"/.exec(page.text)?.[1];
       if (cursor === undefined) break;
-      page = await at("git_diff_unstaged", { cursor });
+      page = await call("git_diff_unstaged", { cursor });
     }
     expect(chosen.length).toBeGreaterThan(20);
     for (let start = 0; start < chosen.length; start += 20)
-      await at("git_add", { hunks: chosen.slice(start, start + 20) });
+      await call("git_add", { hunks: chosen.slice(start, start + 20) });
     // What is staged and what is left together are all changes, and each side is complete.
     for (const [path, lines] of after)
       expect(readFileSync(join(root, path)).equals(bytes(lines)), path).toBe(true);
-    const rest = git(root, "diff", "--no-renames");
-    write(
-      root,
-      "../rest.patch",
-      Buffer.from(execFileSync("git", ["diff", "--binary"], { cwd: root })),
-    );
-    git(root, "apply", "--cached", "../rest.patch");
+    const rest = git("diff", "--no-renames");
+    write("../rest.patch", Buffer.from(execFileSync("git", ["diff", "--binary"], { cwd: root })));
+    git("apply", "--cached", "../rest.patch");
     // The files are as written (above), and the index now equals them.
-    expect(git(root, "diff-files", "--patch")).toBe("");
+    expect(git("diff-files", "--patch")).toBe("");
     expect(rest.length).toBeLessThan(patch.length);
   });
 });
 
 describe("git_reset with hunks", () => {
   it("unstages exactly these, also of new and deleted files", async () => {
-    const { root, at, staged } = repositoryWith({ a: numbers(1, 40).join(""), gone: "1\n" });
+    const { root, call, git, staged, write } = repositoryWith({
+      a: numbers(1, 40).join(""),
+      gone: "1\n",
+    });
     const lines = numbers(1, 40);
     lines[4] = "FIVE\n";
     lines[19] = "TWENTY\n";
     lines[34] = "35\n";
-    write(root, "a", lines.join(""));
-    write(root, "fresh", "x\n");
-    git(root, "rm", "--quiet", "gone");
-    git(root, "add", ".");
+    write("a", lines.join(""));
+    write("fresh", "x\n");
+    git("rm", "--quiet", "gone");
+    git("add", ".");
     const ids = async (path: string) =>
-      idsIn((await at("git_diff_staged", { paths: [path] })).text);
+      idsIn((await call("git_diff_staged", { paths: [path] })).text);
     const [, middle] = await ids("a");
-    await at("git_reset", { hunks: [middle, ...(await ids("fresh")), ...(await ids("gone"))] });
+    await call("git_reset", { hunks: [middle, ...(await ids("fresh")), ...(await ids("gone"))] });
     expect(staged("a").toString()).toBe(lines.toSpliced(19, 1, "line 20\n").join(""));
-    expect(git(root, "ls-files", "fresh", "gone").trim()).toBe("gone");
+    expect(git("ls-files", "fresh", "gone").trim()).toBe("gone");
     expect(readFileSync(join(root, "a"), "utf8")).toBe(lines.join(""));
     expect(existsSync(join(root, "fresh"))).toBe(true);
   });

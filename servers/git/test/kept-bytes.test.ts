@@ -3,9 +3,17 @@ import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { expect, it } from "vitest";
 import { tools } from "../src/tools/index.ts";
-import { callTool, git, gitOver, makeDirty, sampleRepository, write } from "./fixture.ts";
+import {
+  callTool,
+  git,
+  gitOver,
+  makeDirty,
+  place,
+  sampleRepository,
+  useTestDirectory,
+  write,
+} from "./fixture.ts";
 import { callOf, REMOTE } from "./matrix.ts";
-import { place, useTestDirectory } from "./upstream.ts";
 
 useTestDirectory();
 

@@ -1,182 +1,176 @@
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { callTool, codeOf, commitFiles, emptyRepository, git, gitOver, write } from "./fixture.ts";
+import { at, callTool, emptyRepository, git, gitOver, place, useTestDirectory } from "./fixture.ts";
 import { canary, executable, set } from "./traps.ts";
-import { place, useTestDirectory } from "./upstream.ts";
 
 // Files in an untrusted git directory that git trusts: the index, and the state of an operation in progress.
 useTestDirectory();
 
-const inside = () => gitOver([place.path("in")]);
+/** An empty repository in the only allowed directory, next to a secret. */
+function repository() {
+  fs.rmSync(place.path("in"), { recursive: true, force: true });
+  const { root, write, ...rest } = at(emptyRepository(place.path("in", "repo")));
+  write("../../out/secret.txt", "TOPSECRET\n");
+  const over = gitOver([place.path("in")]);
+  const call = (tool: string, args: object = {}) =>
+    callTool(over, tool, { repo_path: root, ...args });
+  const code = (tool: string, args: object = {}): Promise<string | undefined> =>
+    call(tool, args).then(
+      () => undefined,
+      (error) => error.code,
+    );
+  return { ...rest, root, write, call, code };
+}
 
 describe("an index with a path outside the working tree", () => {
   const outside = "../../out/secret.txt";
 
   /** A repository whose index has one path replaced by another of the same length. */
-  function planted(path: string, ...setup: readonly (readonly string[])[]): string {
-    write(place.path("out"), "secret.txt", "TOPSECRET\n");
-    rmSync(place.path("in"), { recursive: true, force: true });
-    const root = emptyRepository(place.path("in", "repo"));
+  function planted(path: string, ...setup: readonly string[]) {
+    const made = repository();
     const harmless = "a".repeat(path.length);
-    commitFiles(root, "Sample", { [harmless]: "planted\n", "z.txt": "z\n" });
-    for (const args of setup) git(root, ...args);
-    const directory = join(root, ".git");
+    made.commit("Sample", { [harmless]: "planted\n", "z.txt": "z\n" });
+    if (setup.length > 0) made.git(...setup);
+    const directory = join(made.root, ".git");
     /** Replaces a text and writes the file's new checksum; returns both as Latin-1. */
     const replace = (name: string, from: string, to: string): [before: string, after: string] => {
-      const text = readFileSync(join(directory, name), "latin1");
+      const text = fs.readFileSync(join(directory, name), "latin1");
       const bytes = Buffer.from(text.slice(0, -20).replace(from, to), "latin1");
       const sum = createHash("sha1").update(bytes).digest();
-      writeFileSync(join(directory, name), Buffer.concat([bytes, sum]));
+      fs.writeFileSync(join(directory, name), Buffer.concat([bytes, sum]));
       return [text.slice(-20), sum.toString("latin1")];
     };
-    for (const shared of readdirSync(directory).filter((name) => name.startsWith("sharedindex"))) {
-      const [before, after] = replace(shared, harmless, path);
+    for (const name of fs.readdirSync(directory).filter((file) => /^sharedindex/.test(file))) {
+      const [before, after] = replace(name, harmless, path);
       replace("index", before, after);
       const hex = Buffer.from(after, "latin1").toString("hex");
-      renameSync(join(directory, shared), join(directory, `sharedindex.${hex}`));
+      fs.renameSync(join(directory, name), join(directory, `sharedindex.${hex}`));
     }
     replace("index", harmless, path);
-    return root;
+    return made;
   }
-  const forms: readonly (readonly [name: string, setup: string[][]])[] = [
+
+  it.each([
     ["version 2", []],
-    ["version 3", [["update-index", "--skip-worktree", "z.txt"]]],
-    ["version 4", [["update-index", "--index-version=4"]]],
-    ["a split index", [["update-index", "--split-index"]]],
-  ];
-
-  it.each(forms)("is followed by plain git, and by no tool: %s", async (_, setup) => {
-    const root = planted(outside, ...setup);
-    expect(git(root, "diff")).toContain("TOPSECRET");
-    const unstaged = callTool(inside(), "git_diff_unstaged", { repo_path: root });
-    expect(await codeOf(unstaged)).toBe("corrupt_index");
-  });
-
-  it("is refused, also in forms that some file systems treat as the git directory", async () => {
-    const code = (path: string) =>
-      callTool(inside(), "git_status", { repo_path: planted(path) }).then(
-        () => undefined,
-        (error) => error.code,
-      );
-    // The last has U+200C, one character for each byte.
-    const outside = ["/etc/passwd", "a/../../x", ".git/hooks/pre-commit", "x/.GIT/config"];
-    const other = ["git~1/hooks", "x/GIT~2/config", ".git /config", ".git./config", ".git::$I/x"];
-    for (const path of [...outside, ...other, ".g\xe2\x80\x8cit/config"])
-      expect(await code(path), path).toBe("corrupt_index");
-    for (const path of ["..a/b..", ".gitignore", "...", "a/.git.txt", "git~x/a", "digit~1"])
-      expect(await code(path), path).toBeUndefined();
-  });
-
-  it("leads no tool outside", async () => {
-    const calls = [
+    ["version 3", ["update-index", "--skip-worktree", "z.txt"]],
+    ["version 4", ["update-index", "--index-version=4"]],
+    ["a split index", ["update-index", "--split-index"]],
+  ])("is followed by plain git, and by no tool: %s", async (form, setup) => {
+    const { root, code, git: plain, read } = planted(outside, ...setup);
+    expect(plain("diff")).toContain("TOPSECRET");
+    expect(await code("git_diff_unstaged")).toBe("corrupt_index");
+    if (form !== "version 2") return;
+    const index = fs.readFileSync(join(root, ".git", "index"));
+    for (const [tool, args] of [
       ["git_grep", { pattern: "TOPSECRET" }],
       ["git_add", { files: ["."] }],
       ["git_restore", { files: ["."] }],
       ["git_reset_hard", {}],
       ["git_checkout", { branch_name: "main" }],
       ["git_add", { hunks: ["3fa01c2"] }],
-    ] as const;
-    // No call changes it, so one repository is enough.
-    const root = planted(outside);
-    const index = readFileSync(join(root, ".git", "index"));
-    for (const [tool, args] of calls) {
-      const call = `${tool} ${JSON.stringify(args)}`;
-      const code = await codeOf(callTool(inside(), tool, { repo_path: root, ...args }));
-      expect(code, call).toBe("corrupt_index");
-      expect(readFileSync(place.path("out", "secret.txt"), "utf8"), call).toBe("TOPSECRET\n");
-      expect(readFileSync(join(root, ".git", "index")).equals(index), call).toBe(true);
-    }
+    ] as const)
+      expect(await code(tool, args), tool).toBe("corrupt_index");
+    expect(read("../../out/secret.txt")).toBe("TOPSECRET\n");
+    expect(fs.readFileSync(join(root, ".git", "index")).equals(index)).toBe(true);
+  });
+
+  it("is refused, also in forms that some file systems treat as the git directory", async () => {
+    const code = (path: string) => planted(path).code("git_status");
+    // The last has U+200C, one character for each byte.
+    const paths = ["/etc/passwd", "a/../../x", ".git/hooks/pre-commit", "x/.GIT/config"];
+    const other = ["git~1/hooks", "x/GIT~2/config", ".git /config", ".git./config", ".git::$I/x"];
+    for (const path of [...paths, ...other, ".g\xe2\x80\x8cit/config"])
+      expect(await code(path), path).toBe("corrupt_index");
+    for (const path of ["..a/b..", ".gitignore", "...", "a/.git.txt", "git~x/a", "digit~1"])
+      expect(await code(path), path).toBeUndefined();
   });
 });
 
 describe("the state of an operation", () => {
   /** Two branches that conflict in f. */
-  function diverged(): string {
-    const root = emptyRepository(place.path("in", "repo"));
-    commitFiles(root, "Base", { f: "base\n" });
-    git(root, "checkout", "--quiet", "-b", "side");
-    commitFiles(root, "Theirs", { f: "theirs\n", g: "g\n" });
-    commitFiles(root, "More", { h: "h\n" });
-    git(root, "checkout", "--quiet", "main");
-    commitFiles(root, "Ours", { f: "ours\n" });
-    return root;
+  function diverged() {
+    const made = repository();
+    const { commit, git: plain } = made;
+    commit("Base", { f: "base\n" });
+    plain("checkout", "--quiet", "-b", "side");
+    commit("Theirs", { f: "theirs\n", g: "g\n" });
+    commit("More", { h: "h\n" });
+    plain("checkout", "--quiet", "main");
+    commit("Ours", { f: "ours\n" });
+    const stop = (...args: string[]) => {
+      expect(() => plain(...args)).toThrow();
+      made.write("f", "resolved\n");
+      plain("add", "f");
+    };
+    const continued = (tool: string) => made.code(tool, { action: "continue" });
+    return { ...made, stop, continued, trap: canary(place.path("in", "evil")) };
   }
-  const stopped = (root: string, ...args: string[]) => {
-    expect(() => git(root, ...args)).toThrow();
-    write(root, "f", "resolved\n");
-    git(root, "add", "f");
-  };
-  const continued = (root: string, tool: string) =>
-    codeOf(callTool(inside(), tool, { repo_path: root, action: "continue" }));
 
   it("executes no line of a rebase todo list", async () => {
-    const root = diverged();
-    const { program, log } = canary(place.path("in", "evil"));
-    stopped(root, "rebase", "side");
-    const list = join(root, ".git", "rebase-merge", "git-rebase-todo");
+    const { stop, continued, git: plain, trap, write } = diverged();
+    stop("rebase", "side");
     for (const line of ["exec", "x", "  exec"]) {
-      writeFileSync(list, `${line} ${program}\n`);
-      expect(await continued(root, "git_rebase"), line).toBe("unsafe_operation");
+      write(".git/rebase-merge/git-rebase-todo", `${line} ${trap.program}\n`);
+      expect(await continued("git_rebase"), line).toBe("unsafe_operation");
     }
-    expect(existsSync(log)).toBe(false);
-    git(root, "-c", "core.editor=:", "rebase", "--continue");
-    expect(existsSync(log), "no trap").toBe(true);
+    expect(fs.existsSync(trap.log)).toBe(false);
+    plain("-c", "core.editor=:", "rebase", "--continue");
+    expect(fs.existsSync(trap.log), "no trap").toBe(true);
   });
 
   it("executes no merge strategy that it specifies", async () => {
-    const root = diverged();
-    const { program, log } = canary(place.path("in", "evil"));
+    const { root, stop, continued, git: plain, trap, write } = diverged();
     // git runs git-merge-NAME, from the working tree if NAME contains a slash.
-    mkdirSync(join(root, "git-merge-x"));
-    executable(join(root, "git-merge-x", "evil"), `exec "${program}"`);
-    stopped(root, "cherry-pick", "side~1", "side");
-    writeFileSync(join(root, ".git", "sequencer", "opts"), '[options] strategy = "x/evil"\n');
-    expect(await continued(root, "git_cherry_pick")).toBe("unsafe_operation");
-    git(root, "cherry-pick", "--abort");
-    stopped(root, "rebase", "side");
-    writeFileSync(join(root, ".git", "rebase-merge", "strategy"), "x/evil");
-    expect(await continued(root, "git_rebase")).toBe("unsafe_operation");
-    expect(existsSync(log)).toBe(false);
-    git(root, "rebase", "--abort");
-    stopped(root, "cherry-pick", "side~1", "side");
-    writeFileSync(join(root, ".git", "sequencer", "opts"), '[options] strategy = "x/evil"\n');
-    expect(() => git(root, "-c", "core.editor=:", "cherry-pick", "--continue")).toThrow();
-    expect(existsSync(log), "no trap").toBe(true);
+    executable(join(root, "git-merge-x", "evil"), `exec "${trap.program}"`);
+    stop("rebase", "side");
+    write(".git/rebase-merge/strategy", "x/evil");
+    expect(await continued("git_rebase")).toBe("unsafe_operation");
+    plain("rebase", "--abort");
+    stop("cherry-pick", "side~1", "side");
+    write(".git/sequencer/opts", '[options] strategy = "x/evil"\n');
+    expect(await continued("git_cherry_pick")).toBe("unsafe_operation");
+    expect(fs.existsSync(trap.log)).toBe(false);
+    expect(() => plain("-c", "core.editor=:", "cherry-pick", "--continue")).toThrow();
+    expect(fs.existsSync(trap.log), "no trap").toBe(true);
+  });
+
+  it.each([
+    [["rebase", "--merge", "side"], "rebase-merge/gpg_sign_opt", "-S\n"],
+    [["rebase", "--apply", "side"], "rebase-apply/gpg_sign_opt", "-S\n"],
+    [["cherry-pick", "side~1", "side"], "sequencer/opts", "[options]\n\tgpg-sign = \n"],
+  ])("signs nothing: %s", async (start, file, option) => {
+    const { stop, continued, git: plain, trap, write } = diverged();
+    git(place.folder, "config", "--global", "gpg.program", trap.program);
+    stop(...start);
+    write(`.git/${file}`, option);
+    const [operation = ""] = start;
+    expect(await continued(`git_${operation.replace("-", "_")}`)).toBe("unsafe_operation");
+    expect(fs.existsSync(trap.log)).toBe(false);
+    expect(() => plain("-c", "core.editor=:", operation, "--continue")).toThrow();
+    expect(fs.existsSync(trap.log), "no trap").toBe(true);
   });
 
   it("copies no file from outside (MERGE_RR)", async () => {
-    const trap = () => {
-      rmSync(place.path("in"), { recursive: true, force: true });
-      write(place.path("out"), "secret.txt", "TOPSECRET\n");
-      const root = diverged();
-      set(root, ["rerere.enabled", "true"]);
-      expect(() => git(root, "merge", "side")).toThrow();
-      const [id = ""] = readdirSync(join(root, ".git", "rr-cache"));
-      git(root, "reset", "--hard", "--quiet");
-      writeFileSync(join(root, ".git", "MERGE_RR"), `${id}\t../../out/secret.txt\0`);
-      write(root, "new.txt", "new\n");
-      return root;
+    const plant = () => {
+      const made = diverged();
+      set(made.root, ["rerere.enabled", "true"]);
+      expect(() => made.git("merge", "side")).toThrow();
+      const [id = ""] = fs.readdirSync(join(made.root, ".git", "rr-cache"));
+      made.git("reset", "--hard", "--quiet");
+      made.write(".git/MERGE_RR", `${id}\t../../out/secret.txt\0`);
+      made.write("new.txt", "new\n");
+      return made;
     };
-    const merged = (root: string) => readFileSync(join(root, "f"), "utf8");
-    const victim = trap();
-    git(victim, "add", "new.txt");
-    git(victim, "commit", "--quiet", "-m", "New");
-    expect(() => git(victim, "merge", "side")).toThrow();
-    expect(merged(victim), "no trap").toBe("TOPSECRET\n");
-    const root = trap();
-    const over = inside();
-    await callTool(over, "git_commit", { repo_path: root, message: "New", files: ["new.txt"] });
-    await callTool(over, "git_merge", { repo_path: root, revision: "side", on_conflict: "keep" });
-    expect(merged(root)).toContain("<<<<<<<");
+    const victim = plant();
+    victim.git("add", "new.txt");
+    victim.git("commit", "--quiet", "-m", "New");
+    expect(() => victim.git("merge", "side")).toThrow();
+    expect(victim.read("f"), "no trap").toBe("TOPSECRET\n");
+    const { call, read } = plant();
+    await call("git_commit", { message: "New", files: ["new.txt"] });
+    await call("git_merge", { revision: "side", on_conflict: "keep" });
+    expect(read("f")).toContain("<<<<<<<");
   });
 });

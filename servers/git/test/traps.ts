@@ -1,50 +1,27 @@
+import { execFileSync } from "node:child_process";
 import { appendFileSync, chmodSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { commitFiles, emptyRepository, git, gitWith, write } from "./fixture.ts";
+import { dirname, join } from "node:path";
+import { commitFiles, emptyRepository, git, write } from "./fixture.ts";
 
-const HOOKS = [
-  "pre-commit",
-  "prepare-commit-msg",
-  "commit-msg",
-  "post-commit",
-  "pre-merge-commit",
-  "post-merge",
-  "post-checkout",
-  "pre-push",
-  "pre-rebase",
-  "post-rewrite",
-  "post-index-change",
-  "reference-transaction",
-  "applypatch-msg",
-  "pre-applypatch",
-  "post-applypatch",
-  "pre-auto-gc",
-  "pre-receive",
-  "update",
-  "post-receive",
-  "post-update",
-  "push-to-checkout",
-  "sendemail-validate",
-  "fsmonitor-watchman",
-  "proc-receive",
-];
+const HOOKS = `
+  pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge post-checkout
+  pre-push pre-rebase post-rewrite post-index-change reference-transaction applypatch-msg
+  pre-applypatch post-applypatch pre-auto-gc pre-receive update post-receive post-update
+  push-to-checkout sendemail-validate fsmonitor-watchman proc-receive
+`;
 
 /** Writes the program that logs its execution; it copies its input or file, like filters and converters. */
 export function canary(folder: string): { program: string; log: string } {
-  mkdirSync(folder, { recursive: true });
-  const program = join(folder, "canary.sh");
   const log = join(folder, "canary.log");
-  writeFileSync(
-    program,
-    `#!/bin/sh\necho "$0 $*" >> "${log}"\nif [ -f "$1" ]; then cat "$1"; fi\nexit 0\n`,
-  );
-  chmodSync(program, 0o755);
-  return { program, log };
+  const script = `echo "$0 $*" >> "${log}"\nif [ -f "$1" ]; then cat "$1"; fi\nexit 0`;
+  return { program: executable(join(folder, "canary.sh"), script), log };
 }
 
 /** Writes an executable shell script and returns its path. */
 export function executable(path: string, script: string): string {
-  writeFileSync(path, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, `#!/bin/sh\n${script}\n`);
+  chmodSync(path, 0o755);
   return path;
 }
 
@@ -74,32 +51,16 @@ export function configText(pairs: readonly (readonly [key: string, value: string
 
 /** Writes a hook of every kind that runs the program. */
 export function hooksInto(folder: string, program: string): void {
-  mkdirSync(folder, { recursive: true });
-  for (const hook of HOOKS) {
-    writeFileSync(join(folder, hook), `#!/bin/sh\nexec "${program}" "$@"\n`);
-    chmodSync(join(folder, hook), 0o755);
-  }
+  for (const hook of HOOKS.trim().split(/\s+/))
+    executable(join(folder, hook), `exec "${program}" "$@"`);
 }
 
 /** A partially fetched commit: its tree names a missing blob. */
 export function missingBlob(root: string): void {
-  const blob = "1234567890123456789012345678901234567890";
-  const tree = gitWithInput(root, `100644 blob ${blob}\tgone.txt\n`, "mktree", "--missing");
+  const input = "100644 blob 1234567890123456789012345678901234567890\tgone.txt\n";
+  const tree = execFileSync("git", ["mktree", "--missing"], { cwd: root, input }).toString().trim();
   const commit = git(root, "commit-tree", "-m", "Partial", tree).trim();
   git(root, "update-ref", "refs/heads/partial", commit);
-}
-
-function gitWithInput(root: string, input: string, ...args: string[]): string {
-  const file = join(root, ".git", "input");
-  writeFileSync(file, input);
-  return git(
-    root,
-    "-c",
-    'alias.x=!f() { file=$1; shift; git "$@" < "$file"; }; f',
-    "x",
-    file,
-    ...args,
-  ).trim();
 }
 
 /** Configuration of a partial clone whose missing objects come from a URL. */
@@ -121,17 +82,15 @@ export function alternate(root: string): void {
 export function submodule(root: string): void {
   const inner = emptyRepository(join(root, "sub"));
   commitFiles(inner, "Inner", { "in.c": "inner\n", ".gitattributes": "*.c filter=inner\n" }, 2);
-  mkdirSync(join(root, ".git", "modules"), { recursive: true });
-  renameSync(join(inner, ".git"), join(root, ".git", "modules", "sub"));
+  const modules = join(root, ".git", "modules");
+  mkdirSync(modules, { recursive: true });
+  renameSync(join(inner, ".git"), join(modules, "sub"));
   writeFileSync(join(inner, ".git"), "gitdir: ../.git/modules/sub\n");
-  appendFileSync(
-    join(root, ".git", "modules", "sub", "config"),
-    configText([["core.worktree", "../../../sub"]]),
-  );
+  appendFileSync(join(modules, "sub", "config"), configText([["core.worktree", "../../../sub"]]));
   // ignore = none makes git always examine it.
   write(root, ".gitmodules", '[submodule "sub"]\n\tpath = sub\n\turl = ./sub\n\tignore = none\n');
   git(root, "add", "sub", ".gitmodules");
-  gitWith(root, {}, "commit", "--quiet", "-m", "Submodule");
+  git(root, "commit", "--quiet", "-m", "Submodule");
   // The same length as before: git has to read it, through the filters, to see the change.
   write(inner, "in.c", "INNER\n");
 }

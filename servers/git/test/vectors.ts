@@ -1,15 +1,12 @@
+import { execFileSync } from "node:child_process";
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BEHIND_LOGIN, BORROWING, LOCKED, OVER_SSH, PARTIAL, SUBMODULE } from "./bases.ts";
-import { commitFiles, git, write } from "./fixture.ts";
-import type { Base } from "./matrix.ts";
+import { git, write } from "./fixture.ts";
 import { configText, hooksInto, promisor, set } from "./traps.ts";
 
 /** A way in which a repository makes git execute a program. */
 export interface Vector {
   readonly name: string;
-  /** What the harmless twin also has, for example a submodule. */
-  readonly base?: Base;
   /** Sets the trap: `program` must be run by plain git. */
   plant(root: string, program: string): void;
   /** Further setup that plain git needs to trigger it. */
@@ -18,12 +15,11 @@ export interface Vector {
   readonly triggers: readonly (readonly string[])[];
   /** The first version of git that has it; older ones are not checked. */
   readonly since?: string;
-  /** Whether tools that contact the remote refuse this configuration instead. */
-  readonly refusedRemote?: true;
-  /** Whether every tool refuses this configuration instead. */
-  readonly refused?: true;
-  /** Whether the tools that would need the filter refuse that instead. */
-  readonly filter?: true;
+  /**
+   * What may refuse this configuration instead: nothing, the tools that would need the filter, those that contact the
+   * remote, or every tool.
+   */
+  readonly kind: "any" | "filter" | "remote" | "refused";
 }
 
 type Keys = Readonly<Record<string, string | readonly string[]>>;
@@ -40,6 +36,7 @@ const commands = (text: string) => text.split("; ").map((command) => command.spl
 /** A trap that sets keys of the configuration, where `$` is the program, and the commands that trigger it. */
 const keys = (name: string, triggers: string, pairs: Keys, more: Partial<Vector> = {}): Vector => ({
   name,
+  kind: "any",
   triggers: commands(triggers),
   plant: (root, program) => set(root, ...pairsOf(pairs, program)),
   ...more,
@@ -50,7 +47,7 @@ const trap = (
   triggers: string,
   plant: Vector["plant"],
   more: Partial<Vector> = {},
-): Vector => ({ name, triggers: commands(triggers), plant, ...more });
+): Vector => ({ name, kind: "any", triggers: commands(triggers), plant, ...more });
 /** A file of configuration in the git directory, where `$` is the program. */
 const file = (root: string, name: string, program: string, pairs: Keys) =>
   writeFileSync(join(root, ".git", name), configText(pairsOf(pairs, program)));
@@ -59,6 +56,9 @@ const inSubmodule = (root: string, program: string, pairs: Keys) =>
     join(root, ".git", "modules", "sub", "config"),
     configText(pairsOf(pairs, program)),
   );
+const REFUSED = { kind: "refused" } as const;
+const FILTER = { kind: "filter" } as const;
+const REMOTE = { kind: "remote" } as const;
 /** A remote that lacks an object, and that git asks for it; without a URL it is the repository itself. */
 const ofPromisor = (how: string, remote: string, pairs: Keys, url?: string): Vector =>
   trap(
@@ -68,13 +68,12 @@ const ofPromisor = (how: string, remote: string, pairs: Keys, url?: string): Vec
       set(root, ...promisor(remote, url?.replace("$", program) ?? root));
       set(root, ...pairsOf(pairs, program));
     },
-    { base: PARTIAL, refusedRemote: true },
+    REMOTE,
   );
 
 const COMMIT = "commit --allow-empty -m x";
 const DIFF = "diff v0.9 v1.0";
 const EXT = { "protocol.ext.allow": "always" };
-const REMOTE = { refusedRemote: true } as const;
 const INNER = { "core.fsmonitor": "$", "filter.inner.clean": "$", "filter.inner.process": "$" };
 
 export const VECTORS: readonly Vector[] = [
@@ -86,7 +85,7 @@ export const VECTORS: readonly Vector[] = [
       file(root, "more", program, { "core.fsmonitor": "$" });
       set(root, ["include.path", "more"]);
     },
-    { refused: true },
+    REFUSED,
   ),
   trap("core.fsmonitor in config.worktree", "status", (root, program) => {
     set(root, ["extensions.worktreeConfig", "true"]);
@@ -104,19 +103,19 @@ export const VECTORS: readonly Vector[] = [
     "clean and smudge filter",
     "checkout v0.9 -- src/app.ts",
     { "filter.evil.clean": "$", "filter.evil.smudge": "$", "filter.evil.required": "true" },
-    { filter: true },
+    FILTER,
   ),
   keys(
     "filter named a=b",
     "checkout stash@{0} -- README.md",
     { "filter.a=b.clean": "$", "filter.a=b.smudge": "$" },
-    { filter: true },
+    FILTER,
   ),
   keys(
     "filter process",
     "checkout v0.9 -- src/app.ts",
     { "filter.piped.process": "$", "filter.evil.process": "$" },
-    { filter: true },
+    FILTER,
   ),
   keys("gpg.program with log.showSignature", "log -1", {
     ...{ "gpg.program": "$", "log.showSignature": "true", "merge.verifySignatures": "true" },
@@ -138,36 +137,21 @@ export const VECTORS: readonly Vector[] = [
     "branch.main.mergeOptions": "--gpg-sign --edit --strategy=ours",
     ...{ "gpg.program": "$", "user.signingKey": "x", "core.editor": "$", "pull.twohead": "ort" },
   }),
-  trap(
-    "configuration of a submodule",
-    "status",
-    (root, program) => {
-      inSubmodule(root, program, { ...INNER, "diff.external": "$" });
-      hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
-      set(root, ["submodule.sub.ignore", "none"], ["submodule.recurse", "true"]);
-      set(root, ["diff.submodule", "diff"], ["diff.ignoreSubmodules", "none"]);
-      set(root, ["status.submoduleSummary", "true"]);
-    },
-    { base: SUBMODULE },
-  ),
-  trap(
-    "submodule opened by .gitmodules",
-    "status",
-    (root, program) => {
-      inSubmodule(root, program, INNER);
-      hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
-    },
-    { base: SUBMODULE },
-  ),
-  keys(
-    "submodule.update command",
-    "submodule update --init --force",
-    {
-      ...{ "submodule.sub.update": "!$", "submodule.sub.active": "true" },
-      ...{ "submodule.sub.url": "./sub", "submodule.recurse": "true" },
-    },
-    { base: SUBMODULE },
-  ),
+  trap("configuration of a submodule", "status", (root, program) => {
+    inSubmodule(root, program, { ...INNER, "diff.external": "$" });
+    hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
+    set(root, ["submodule.sub.ignore", "none"], ["submodule.recurse", "true"]);
+    set(root, ["diff.submodule", "diff"], ["diff.ignoreSubmodules", "none"]);
+    set(root, ["status.submoduleSummary", "true"]);
+  }),
+  trap("submodule opened by .gitmodules", "status", (root, program) => {
+    inSubmodule(root, program, INNER);
+    hooksInto(join(root, ".git", "modules", "sub", "hooks"), program);
+  }),
+  keys("submodule.update command", "submodule update --init --force", {
+    ...{ "submodule.sub.update": "!$", "submodule.sub.active": "true" },
+    ...{ "submodule.sub.url": "./sub", "submodule.recurse": "true" },
+  }),
   keys("editor and sequence editor", "commit --amend", {
     ...{ "core.editor": "$", "sequence.editor": "$", "commit.verbose": "true" },
   }),
@@ -175,27 +159,17 @@ export const VECTORS: readonly Vector[] = [
     ...{ "core.pager": "$", "pager.log": "$", "pager.status": "true" },
     ...{ "alias.st": "!$", "alias.status": "!$", "interactive.diffFilter": "$" },
   }),
-  keys(
-    "remote uploadpack, receivepack and ssh",
-    "fetch origin",
-    {
-      ...{ "remote.origin.uploadpack": "$", "remote.origin.receivepack": "$" },
-      ...{ "remote.ssh.uploadpack": "$", "remote.ssh.receivepack": "$", "core.sshCommand": "$" },
-    },
-    { base: OVER_SSH },
-  ),
+  keys("remote uploadpack, receivepack and ssh", "fetch ssh", {
+    ...{ "remote.origin.uploadpack": "$", "remote.origin.receivepack": "$" },
+    ...{ "remote.ssh.uploadpack": "$", "remote.ssh.receivepack": "$", "core.sshCommand": "$" },
+  }),
   keys(
     "url.insteadOf ext::",
     "fetch origin",
     { "url.ext::$ .insteadOf": "http://127.0.0.1:", ...EXT },
     REMOTE,
   ),
-  keys(
-    "core.alternateRefsCommand",
-    "fetch origin",
-    { "core.alternateRefsCommand": "$" },
-    { base: BORROWING },
-  ),
+  keys("core.alternateRefsCommand", "fetch origin", { "core.alternateRefsCommand": "$" }),
   keys(
     "remote.vcs helper",
     "fetch origin",
@@ -205,19 +179,13 @@ export const VECTORS: readonly Vector[] = [
   keys("trailer command", `${COMMIT} --trailer sign=y`, {
     ...{ "trailer.sign.command": "$", "trailer.sign.cmd": "$", "trailer.sign.key": "Signed: " },
   }),
-  keys("credential.helper", "fetch origin", { "credential.helper": "$" }, { base: BEHIND_LOGIN }),
-  trap(
-    "credential helper of a URL, named as a shell command",
-    "fetch origin",
-    (root, program) =>
-      set(
-        root,
-        [`credential.${new URL(loginOf(root)).origin}.helper`, `!${program} x`],
-        ["credential.useHttpPath", "true"],
-      ),
-    { base: BEHIND_LOGIN },
-  ),
-  keys("core.askPass", "fetch origin", { "core.askPass": "$" }, { base: LOCKED }),
+  keys("credential.helper", "fetch login", { "credential.helper": "$" }),
+  trap("credential helper of a URL, named as a shell command", "fetch login", (root, program) => {
+    const { origin } = new URL(git(root, "config", "remote.login.url"));
+    set(root, [`credential.${origin}.helper`, `!${program} x`]);
+    set(root, ["credential.useHttpPath", "true"]);
+  }),
+  keys("core.askPass", "fetch locked", { "core.askPass": "$" }),
   trap(
     "filter through includeIf onbranch",
     "checkout v0.9 -- src/app.ts; worktree add ../plain feature",
@@ -226,7 +194,7 @@ export const VECTORS: readonly Vector[] = [
       for (const condition of ["onbranch:**", "gitdir:**/worktrees/**"])
         set(root, [`includeIf.${condition}.path`, "late"]);
     },
-    { refused: true },
+    REFUSED,
   ),
   trap(
     "driver of an attributes file that the configuration names",
@@ -254,12 +222,10 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["maintenance.auto", "true"], ["gc.recentObjectsHook", program]);
     },
     {
-      base: { name: "plain" },
       setup(root) {
-        for (const name of ["one", "two", "three"]) {
-          commitFiles(root, name, { [name]: name });
-          git(root, "repack", "--quiet");
-        }
+        const pack = ["pack-objects", "--quiet", ".git/objects/pack/pack"];
+        for (const name of ["main", "v0.9"])
+          execFileSync("git", pack, { cwd: root, input: git(root, "rev-parse", name) });
       },
     },
   ),
@@ -316,7 +282,7 @@ export const VECTORS: readonly Vector[] = [
       file(root, "remotely", program, { "core.fsmonitor": "$" });
       set(root, ["includeIf.hasconfig:remote.*.url:**.path", "remotely"]);
     },
-    { refused: true },
+    REFUSED,
   ),
   keys("rebase.instructionFormat with a line exec", "rebase feature", {
     "rebase.instructionFormat": "%s%nexec $",
@@ -329,13 +295,5 @@ export const VECTORS: readonly Vector[] = [
       set(root, ["fetch.recurseSubmodules", "true"], ["push.recurseSubmodules", "on-demand"]);
       set(root, ["submodule.sub.active", "true"]);
     },
-    { base: SUBMODULE },
   ),
 ];
-
-/** The URL of the remote that requires a login. */
-function loginOf(root: string): string {
-  const urls = git(root, "config", "--get-regexp", "^remote\\.(login|origin)\\.url$").split("\n");
-  const line = urls.find((text) => text.startsWith("remote.login")) ?? urls[0];
-  return line?.split(" ")[1] ?? "";
-}

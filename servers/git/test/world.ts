@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { World } from "@refmcp/testing";
 import {
+  type Arguments,
   commitFiles,
   copyDirectory,
   emptyRepository,
@@ -18,6 +19,52 @@ import { serveGit } from "./http-server.ts";
 
 /** Options that offer every tool and allow remotes on loopback. */
 export const ALL_TOOLS = ["--toolsets", "read,write,extra,remote,danger"];
+
+/** A call of each tool that works, and in a repository with traps reaches them. */
+export const CALLS: Readonly<Record<string, Arguments>> = {
+  git_status: {},
+  git_diff_unstaged: {},
+  git_diff_staged: {},
+  git_diff: { target: "v0.9" },
+  git_log: { pickaxe: "OURS" },
+  git_show: { revision: "v1.0" },
+  git_branch: { branch_type: "all" },
+  git_blame: { path: "src/app.ts", end_line: 4 },
+  git_grep: { pattern: "[fF]our", ignore_case: true },
+  git_list_files: { kind: "untracked" },
+  git_list_refs: { kind: "stashes" },
+  git_reflog: {},
+  git_add: { files: ["."] },
+  git_commit: { message: "All", files: ["src/app.ts", "notes.txt"] },
+  git_reset: {},
+  git_create_branch: { branch_name: "topic/new", base_branch: "v0.9" },
+  git_checkout: { branch_name: "feature" },
+  git_restore: { files: ["src"], source: "v0.9", staged: true },
+  git_stash: { message: "later", include_untracked: true },
+  git_stash_apply: {},
+  git_merge: { revision: "feature" },
+  git_cherry_pick: { commits: ["feature"] },
+  git_revert: { commit: "HEAD" },
+  git_create_tag: { tag_name: "v2.0", message: "Version two" },
+  git_worktree_add: { path: "twin", branch_name: "feature" },
+  git_set_remote: { remote: "upstream", url: "http://127.0.0.1/other.git" },
+  git_init: { path: "fresh" },
+  git_clone: { path: "cloned", branch: "main" },
+  git_fetch: {},
+  git_pull: { branch_name: "news" },
+  git_push: {},
+  git_reset_hard: { revision: "v0.9" },
+  git_clean: { ignored: true },
+  git_rebase: { steps: [{ commit: "HEAD", action: "reword", message: "Our better line" }] },
+  git_delete: { kind: "branch", name: "conflicting" },
+  git_push_force_with_lease: { branch_name: "feature" },
+};
+/** Those that get a repository without uncommitted changes. */
+export const ON_CLEAN: ReadonlySet<string> = new Set(
+  ["checkout", "stash_apply", "merge", "cherry_pick", "revert", "rebase", "set_remote"]
+    .concat(["fetch", "pull", "push", "push_force_with_lease"])
+    .map((name) => `git_${name}`),
+);
 
 const SECRET = "sesame-open";
 /** What is the address of the upstream in the template. */
@@ -36,17 +83,7 @@ function template(): Scratch {
   const repo = sampleRepository(made.path("repo"));
   const tidy = made.path("tidy");
   const upstream = made.path("upstream.git");
-  git(made.folder, "clone", "--quiet", "--bare", "--template=", "repo", "upstream.git");
-  git(upstream, "config", "http.receivepack", "true");
-  git(upstream, "update-ref", "refs/heads/feature", "conflicting");
-  git(repo, "checkout", "--quiet", "-b", "news");
-  commitFiles(repo, "News", { "news.txt": "fresh\n" }, 6);
-  git(repo, "push", "--quiet", "../upstream.git", "news");
-  git(repo, "checkout", "--quiet", "main");
-  git(repo, "branch", "--quiet", "-D", "news");
-  git(repo, "update-ref", "refs/remotes/origin/main", "v0.9");
-  git(repo, "update-ref", "refs/remotes/origin/feature", "conflicting");
-  git(upstream, "update-ref", "refs/heads/main", "v0.9");
+  makeUpstream(repo, upstream);
   copyDirectory(repo, tidy);
   makeDirty(repo);
   bigRepository(made.path("big"));
@@ -60,6 +97,20 @@ function template(): Scratch {
   );
   templates = made;
   return made;
+}
+
+/** The upstream of a repository: behind on main, diverged on feature, and with commits on news that exist nowhere else. */
+export function makeUpstream(root: string, bare: string): void {
+  emptyRepository(bare, "--bare");
+  git(bare, "config", "http.receivepack", "true");
+  git(root, "checkout", "--quiet", "-b", "news");
+  commitFiles(root, "News", { "src/news.ts": "fresh\n" }, 6);
+  const refs = ["news", "v0.9:refs/heads/main", "conflicting:refs/heads/feature"];
+  git(root, "push", "--quiet", bare, ...refs);
+  git(root, "checkout", "--quiet", "main");
+  git(root, "branch", "--quiet", "-D", "news");
+  git(root, "update-ref", "refs/remotes/origin/main", "v0.9");
+  git(root, "update-ref", "refs/remotes/origin/feature", "conflicting");
 }
 
 function replaceIn(file: string, from: string, to: string): void {
@@ -115,45 +166,15 @@ export async function world(): Promise<World> {
     env: { HOME: place.home },
     secret: SECRET,
     calls: {
-      git_status: repo,
-      git_diff_unstaged: repo,
-      git_diff_staged: repo,
-      git_diff: { ...repo, target: "v0.9...feature" },
-      git_log: { ...repo, max_count: 2 },
-      git_show: { ...repo, revision: "v1.0" },
-      git_branch: { ...repo, branch_type: "all" },
-      git_blame: { ...repo, path: "src/app.ts", end_line: 4 },
-      git_grep: { ...repo, pattern: "^f" },
-      git_list_files: repo,
+      ...Object.fromEntries(
+        Object.entries(CALLS).map(([tool, args]) => [
+          tool,
+          { ...(ON_CLEAN.has(tool) ? tidy : repo), ...args },
+        ]),
+      ),
       git_list_refs: { ...repo, kind: "remotes" },
-      git_reflog: { ...repo, limit: 3 },
-      git_add: { ...repo, files: ["src", "notes.txt"] },
-      git_commit: { ...repo, message: "Set x" },
-      git_reset: repo,
-      git_create_branch: { ...repo, branch_name: "topic/new", base_branch: "v0.9" },
-      git_checkout: { ...tidy, branch_name: "feature" },
-      git_restore: { ...repo, files: ["src/app.ts"] },
-      git_stash: { ...repo, message: "later" },
-      git_stash_apply: tidy,
-      git_merge: { ...tidy, revision: "feature" },
-      git_cherry_pick: { ...tidy, commits: ["feature"] },
-      git_revert: { ...tidy, commit: "HEAD" },
-      git_create_tag: { ...repo, tag_name: "v2.0", message: "Version two" },
-      git_worktree_add: { ...repo, path: "twin", branch_name: "feature" },
-      git_set_remote: { ...tidy, remote: "upstream", url: "http://127.0.0.1/other.git" },
-      git_init: { path: "fresh" },
-      git_clone: { url: `${server.url}/upstream.git`, path: "cloned", branch: "main" },
-      git_fetch: tidy,
-      git_pull: { ...tidy, branch_name: "news" },
-      git_push: tidy,
-      git_reset_hard: { ...repo, revision: "v0.9" },
-      git_clean: repo,
-      git_rebase: {
-        ...tidy,
-        steps: [{ commit: "HEAD", action: "reword", message: "Our better line" }],
-      },
-      git_delete: { ...repo, kind: "branch", name: "conflicting" },
-      git_push_force_with_lease: { ...tidy, branch_name: "feature" },
+      git_init: CALLS.git_init ?? {},
+      git_clone: { ...CALLS.git_clone, url: `${server.url}/upstream.git` },
     },
     failures: {
       git_status: { repo_path: "../elsewhere" },

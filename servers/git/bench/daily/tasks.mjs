@@ -306,10 +306,7 @@ export const tasks = [
   {
     name: "start a branch",
     cyanheads: [["git_checkout", { target: "topic", createBranch: true }]],
-    ours: [
-      ["git_create_branch", { branch_name: "topic" }],
-      ["git_checkout", { branch_name: "topic" }],
-    ],
+    ours: [["git_checkout", { branch_name: "topic", create: true }]],
     check: async (world) => (await world.git("branch", "--show-current")) === "topic",
   },
   {
@@ -475,7 +472,7 @@ export const tasks = [
       await agent.try("git_rebase", { onto: "main", on_conflict: "keep" });
       await solve(world);
       await agent.call("git_add", { files: ["GIT-VERSION-GEN"] });
-      await agent.call("git_merge", { action: "continue" });
+      await agent.call("git_rebase", { action: "continue" });
     },
     check: async (world) => (await world.subjects()) === "ours|theirs",
   },

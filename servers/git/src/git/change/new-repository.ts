@@ -42,7 +42,7 @@ export async function newDirectory(git: Git, path: string) {
   if (outermost !== undefined) unfinished.add(outermost);
   const directory = await git.guard.openDirectory(path);
   await directory.close();
-  if (await isInGitDirectory(directory.realPath)) {
+  if (isInGitDirectory(directory.realPath)) {
     await undo();
     throw failure("inside_git_directory", `"${oneLine(path)}" is inside a git directory.`);
   }

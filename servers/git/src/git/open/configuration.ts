@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from "node:fs";
+import { lstatSync, realpathSync, type Stats, statSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { sizeOf } from "@refmcp/boundary/answer";
@@ -126,9 +126,21 @@ export function isSettled(state: string, time: number): boolean {
 
 /** A file's real path; the path itself if there is no such file. */
 export function realOf(path: string): string {
+  return attempt(() => realpathSync.native(path)) ?? path;
+}
+
+/** What is at a path, without following a link. */
+export function statsOf(path: string): Stats | undefined {
+  return attempt(() => lstatSync(path));
+}
+
+/**
+ * Looks at a file without waiting: each of the many checks of a git directory would cost a turn of the event loop.
+ */
+export function attempt<Value>(look: () => Value): Value | undefined {
   try {
-    return realpathSync.native(path);
+    return look();
   } catch {
-    return path;
+    return undefined;
   }
 }

@@ -1,9 +1,9 @@
 import { isUtf8 } from "node:buffer";
-import { type Dirent, readdirSync } from "node:fs";
-import { lstat, readFile, stat } from "node:fs/promises";
+import { type Dirent, existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import { oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../run/errors.ts";
+import { attempt, statsOf } from "./configuration.ts";
 
 /** Of a file that leads to another directory. */
 const MAX_BYTES = 64 * 1024;
@@ -13,9 +13,9 @@ const MAX_BYTES = 64 * 1024;
  *
  * @param path absolute, links resolved; need not exist
  */
-export async function isInGitDirectory(path: string): Promise<boolean> {
+export function isInGitDirectory(path: string): boolean {
   for (let directory = path; ; directory = dirname(directory)) {
-    if (isGitName(basename(directory)) || (await isGitDirectory(directory))) return true;
+    if (isGitName(basename(directory)) || isGitDirectory(directory)) return true;
     if (dirname(directory) === directory) return false;
   }
 }
@@ -27,13 +27,10 @@ export function isGitName(name: string): boolean {
   );
 }
 
-export async function isGitDirectory(directory: string): Promise<boolean> {
-  const entry = (name: string) => lstat(join(directory, name)).catch(() => undefined);
-  const target = (name: string) => stat(join(directory, name)).catch(() => undefined);
-  if ((await entry("HEAD")) === undefined) return false;
-  if ((await entry("commondir")) !== undefined) return true;
-  const parts = [await target("objects"), await target("refs")];
-  return parts.every((part) => part?.isDirectory());
+export function isGitDirectory(directory: string): boolean {
+  if (statsOf(join(directory, "HEAD")) === undefined) return false;
+  if (statsOf(join(directory, "commondir")) !== undefined) return true;
+  return ["objects", "refs"].every((name) => existsSync(`${directory}/${name}/.`));
 }
 
 /**
@@ -53,13 +50,8 @@ export function refuseLinks(directory: string, except?: RegExp): void {
   }
 }
 
-/** Without waiting: each of many small directories would cost a turn of the event loop. */
 export function entriesOf(directory: string): Dirent[] {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return [];
-  }
+  return attempt(() => readdirSync(directory, { withFileTypes: true })) ?? [];
 }
 
 /**
@@ -69,11 +61,11 @@ export function entriesOf(directory: string): Dirent[] {
  * @returns undefined if there is no such file
  * @throws ToolError `unsafe_git_directory`
  */
-export async function plainTextIn(file: string): Promise<string | undefined> {
-  const stats = await lstat(file).catch(() => undefined);
+export function plainTextIn(file: string): string | undefined {
+  const stats = statsOf(file);
   if (stats === undefined) return undefined;
   if (!stats.isFile() || stats.size > MAX_BYTES) throw unusual(file, "is not a small file");
-  const bytes = await readFile(file);
+  const bytes = readFileSync(file);
   const text = bytes.toString("utf8").replace(/\n+$/, "");
   if (isUtf8(bytes) && !/[^\n\P{Cc}]/u.test(text)) return text;
   throw unusual(file, "is not plain text");

@@ -1,8 +1,8 @@
-import { lstat, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { describeAllowed, type PathGuard } from "@refmcp/boundary";
 import { oneLine, type ToolError } from "@refmcp/boundary/answer";
 import { failure, outside } from "../run/errors.ts";
+import { realOf, statsOf } from "./configuration.ts";
 import { entriesOf, isGitDirectory, plainTextIn, refuseLinks, unusual } from "./git-directory.ts";
 
 /** The real paths of a repository's parts, all inside the allowed directories. */
@@ -32,40 +32,40 @@ const MAX_ALTERNATES = 100;
  * @throws ToolError `not_a_repository`, `outside_roots`, `unsafe_git_directory`
  */
 export async function locate(start: string, guard: PathGuard): Promise<Location> {
-  const { worktree, entry, ...named } = await findGitDirectory(start, guard);
-  const gitDir = await inside(named.gitDir, "git directory", guard);
+  const { worktree, entry, ...named } = findGitDirectory(start, guard);
+  const gitDir = inside(named.gitDir, "git directory", guard);
   refuseLinks(gitDir, NOT_READ);
-  const commonDir = await commonDirectoryOf(gitDir, guard);
+  const commonDir = commonDirectoryOf(gitDir, guard);
   if (commonDir !== gitDir) refuseLinks(commonDir, NOT_READ);
-  await checkWorktrees(commonDir, guard);
-  await checkObjects(join(commonDir, "objects"), guard);
-  const owned = await isOwned([worktree ?? gitDir, entry, gitDir]);
+  checkWorktrees(commonDir, guard);
+  checkObjects(join(commonDir, "objects"), guard);
+  const owned = isOwned([worktree ?? gitDir, entry, gitDir]);
   return { worktree, gitDir, commonDir, owned };
 }
 
-async function commonDirectoryOf(gitDir: string, guard: PathGuard): Promise<string> {
+function commonDirectoryOf(gitDir: string, guard: PathGuard): string {
   const file = join(gitDir, "commondir");
-  const line = await plainTextIn(file);
+  const line = plainTextIn(file);
   return line === undefined ? gitDir : target(file, gitDir, line, "common directory", guard);
 }
 
 /** The working tree, the git directory, and the entry that names it, usually `.git`. */
-async function findGitDirectory(start: string, guard: PathGuard) {
+function findGitDirectory(start: string, guard: PathGuard) {
   // The git directory itself means the working tree around it.
   const from =
     basename(start) === ".git" && guard.contains(dirname(start)) ? dirname(start) : start;
   for (let directory = from; guard.contains(directory); directory = dirname(directory)) {
     const entry = join(directory, ".git");
-    const stats = await lstat(entry).catch(() => undefined);
+    const stats = statsOf(entry);
     if (stats?.isFile()) {
-      const [, line] = /^gitdir: (.+)$/s.exec((await plainTextIn(entry)) ?? "") ?? [];
+      const [, line] = /^gitdir: (.+)$/s.exec(plainTextIn(entry) ?? "") ?? [];
       if (line === undefined) throw notARepository(start, guard, "its .git file is damaged");
-      const gitDir = await target(entry, directory, line, "git directory", guard);
+      const gitDir = target(entry, directory, line, "git directory", guard);
       return { worktree: directory, gitDir, entry };
     }
-    if (stats !== undefined && (stats.isSymbolicLink() || (await isGitDirectory(entry))))
+    if (stats !== undefined && (stats.isSymbolicLink() || isGitDirectory(entry)))
       return { worktree: directory, gitDir: entry, entry };
-    if (await isGitDirectory(directory)) {
+    if (isGitDirectory(directory)) {
       if (directory === start) return { worktree: undefined, gitDir: directory, entry: directory };
       // safe.bareRepository=explicit: a bare repository on the path is not used by accident.
       throw notARepository(start, guard, `it is inside the git directory "${oneLine(directory)}"`);
@@ -76,18 +76,18 @@ async function findGitDirectory(start: string, guard: PathGuard) {
 }
 
 /** git also resolves the HEAD of every linked worktree. */
-async function checkWorktrees(commonDir: string, guard: PathGuard): Promise<void> {
+function checkWorktrees(commonDir: string, guard: PathGuard): void {
   for (const { name } of entriesOf(join(commonDir, "worktrees"))) {
     const linked = join(commonDir, "worktrees", name);
-    const leads = await commonDirectoryOf(linked, guard);
+    const leads = commonDirectoryOf(linked, guard);
     if (leads !== commonDir && leads !== linked)
       throw unusual(join(linked, "commondir"), "leads to another repository");
   }
 }
 
 /** The objects and every alternate object directory that they name, however long the chain. */
-async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
-  const waiting = [await inside(objects, "object directory", guard)];
+function checkObjects(objects: string, guard: PathGuard): void {
+  const waiting = [inside(objects, "object directory", guard)];
   const visited = new Set<string>();
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
     if (visited.has(directory)) continue;
@@ -96,42 +96,41 @@ async function checkObjects(objects: string, guard: PathGuard): Promise<void> {
     // The repository's own objects were checked with it.
     if (visited.size > 0) refuseLinks(directory);
     visited.add(directory);
-    for (const line of ((await plainTextIn(file)) ?? "").split("\n")) {
+    for (const line of (plainTextIn(file) ?? "").split("\n")) {
       if (line === "" || line.startsWith("#")) continue;
       if (line.startsWith('"')) throw unusual(file, "has a line in quotes");
-      waiting.push(await target(file, directory, line, "alternate object directory", guard));
+      waiting.push(target(file, directory, line, "alternate object directory", guard));
     }
   }
 }
 
 /** The real path that a line in a file names. */
-async function target(
+function target(
   file: string,
   directory: string,
   line: string,
   what: string,
   guard: PathGuard,
-): Promise<string> {
+): string {
   const path = isAbsolute(line) ? line : `${directory}${sep}${line}`;
-  const plain = await inside(resolve(path), what, guard);
+  const plain = inside(resolve(path), what, guard);
   // The system follows a link before a ".." behind it.
-  if ((await realpath(path).catch(() => plain)) === plain) return plain;
+  if ([plain, path].includes(realOf(path))) return plain;
   throw unusual(file, "leads through a link and back");
 }
 
-async function inside(path: string, what: string, guard: PathGuard): Promise<string> {
+function inside(path: string, what: string, guard: PathGuard): string {
   // A missing file cannot lead anywhere; git will report it.
-  const real = await realpath(path).catch(() => path);
+  const real = realOf(path);
   if (!guard.contains(real)) throw outside(what, guard);
   return real;
 }
 
 /** Whether everything belongs to this process' user (CVE-2022-24765); git is asked if not. */
-async function isOwned(paths: readonly string[]): Promise<boolean | undefined> {
+function isOwned(paths: readonly string[]): boolean | undefined {
   const user = process.geteuid?.();
   if (user === undefined) return undefined;
-  const all = await Promise.all(paths.map((path) => stat(path).catch(() => undefined)));
-  return all.every((stats) => stats === undefined || stats.uid === user);
+  return paths.every((path) => (statsOf(path)?.uid ?? user) === user);
 }
 
 function notARepository(start: string, guard: PathGuard, why?: string): ToolError {
