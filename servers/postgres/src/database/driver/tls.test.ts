@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chown, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect as connectTls, TLSSocket } from "node:tls";
@@ -116,6 +116,15 @@ async function encrypted(
   }
 }
 
+/** A server as it is reached through a proxy. */
+async function through(proxy: Server, server: TestPostgres) {
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const address = proxy.address();
+  const url = new URL(server.url);
+  url.port = String(typeof address === "object" ? address?.port : "");
+  return { server: { ...server, url: url.href }, close: () => proxy.close() };
+}
+
 describe("sslmode as in libpq", () => {
   it.each([
     ["", true],
@@ -155,6 +164,22 @@ describe("sslmode as in libpq", () => {
   it("continues without TLS if the CA does not match and the mode is prefer", async () => {
     const query = "sslmode=prefer&sslrootcert=$other.crt";
     expect(await encrypted(secured, query, "localhost")).toBe(false);
+  });
+
+  it("does not try again without TLS where a server is of another kind than is wanted", async () => {
+    const requests: number[] = [];
+    const proxy = createServer((client) => {
+      const upstream = connect(Number(new URL(secured.url).port), "127.0.0.1");
+      for (const socket of [client, upstream]) socket.on("error", () => undefined);
+      client.once("data", (first) => requests.push(first.readInt32BE(4)));
+      client.pipe(upstream).pipe(client);
+    });
+    const { server, close } = await through(proxy, secured);
+    const connecting = encrypted(server, "target_session_attrs=standby");
+    await expect(connecting).rejects.toThrow(/is standby/);
+    close();
+    const SSL_REQUEST = 80_877_103;
+    expect(requests).toEqual([SSL_REQUEST]);
   });
 
   it("with a server without TLS", async () => {
@@ -227,11 +252,7 @@ describe("channel binding", () => {
         });
       });
     });
-    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-    const address = proxy.address();
-    const url = new URL(server.url);
-    url.port = String(typeof address === "object" ? address?.port : "");
-    return { server: { ...server, url: url.href }, close: () => proxy.close() };
+    return await through(proxy, server);
   }
 
   it("connects through nobody else, who could read everything without it", async () => {

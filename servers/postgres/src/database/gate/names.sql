@@ -26,3 +26,4 @@ UNION ALL SELECT pg_catalog.concat('relation ', c.relname) FROM pg_catalog.pg_cl
         UNION ALL SELECT 'pg_catalog.pg_class'::regclass, c.oid) own
       JOIN pg_catalog.pg_depend d ON d.classid = own.classid AND d.objid = own.objid
       WHERE d.refobjid >= 16384 AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, 'pg_catalog.pg_operator'::regclass)))
+UNION ALL SELECT 'encoding' WHERE pg_catalog.getdatabaseencoding() <> 'UTF8'

@@ -1,5 +1,6 @@
-import { beforeAll, describe, expect, it } from "vitest";
-import { labFor, talkFor } from "../../../test/session.ts";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { naive } from "../../../test/lab.ts";
+import { labFor, talk, talkFor } from "../../../test/session.ts";
 
 /** A function that uses another connection: what it does stays after a rollback. */
 const evil = (url: string) => `
@@ -119,6 +120,12 @@ const WAYS: Readonly<Record<string, readonly [setup: string, ...statements: stri
   "an index, at planning": [
     "CREATE TABLE indexed (id int); CREATE TABLE child () INHERITS (indexed); CREATE INDEX ON child (id) WHERE false AND evil() > 0 OR id > evil(1)",
     "SELECT * FROM indexed WHERE id = 1",
+  ],
+  "the range of a multirange": [
+    `CREATE FUNCTION diff(int, int) RETURNS float LANGUAGE sql IMMUTABLE AS 'SELECT evil()::float';
+     CREATE TYPE gap AS RANGE (subtype = int, subtype_diff = diff); CREATE TABLE gaps (g gap_multirange);
+     INSERT INTO gaps SELECT gap_multirange(gap(n, n + 2)) FROM generate_series(1, 200) n; ANALYZE gaps`,
+    "SELECT count(*) FROM gaps WHERE g && '{[5,7)}'",
   ],
   "an operator class": [
     `CREATE TYPE point2 AS (x int); CREATE TABLE points (p point2); INSERT INTO points VALUES ('(1)'), ('(2)');
@@ -266,5 +273,29 @@ describe("what a function does", () => {
       await world.admin(honest);
       if (!sql.includes("::int")) expect(await isRefused(sql), honest).toBe(false);
     }
+  });
+});
+
+const world = labFor();
+it("refuses a name that a database in another encoding may read as a longer or a folded one", async () => {
+  const latin = new URL(world.adminUrl);
+  latin.pathname = `${latin.pathname}_latin`;
+  const name = latin.pathname.slice(1);
+  await world.admin(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+  onTestFinished(async () => void (await world.admin(`DROP DATABASE ${name} WITH (FORCE)`)));
+  const long = "é".repeat(60);
+  await naive(
+    latin.href,
+    `CREATE FUNCTION "${long}"() RETURNS int LANGUAGE sql AS 'SELECT 1 FROM pg_advisory_lock(1)';
+     CREATE TABLE größe AS SELECT 1 AS länge; GRANT SELECT ON größe TO PUBLIC`,
+  );
+  const url = new URL(world.url);
+  url.pathname = latin.pathname;
+  const server = await talk(["--url", url.href]);
+  onTestFinished(() => server.close());
+  const { text } = await server.call("query", { sql: `SELECT "${long}"()` });
+  expect(text).toContain("may mean another name in this encoding");
+  expect(await server.data("query", { sql: "SELECT länge FROM größe" })).toMatchObject({
+    rows: [[1]],
   });
 });

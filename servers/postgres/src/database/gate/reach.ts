@@ -132,7 +132,8 @@ async function madeHere(look: Look, mentions: readonly Mention[]): Promise<Menti
   const lists = ["operator ", "function ", "attribute ", "type ", "relation "].map(named);
   const rows = await look({ text: NAMES, values: lists });
   const made = new Set(rows.map(({ mention }) => mention));
-  return mentions.filter((mention) => made.has(mention));
+  const isForeign = (mention: Mention) => made.has("encoding") && /[^ -~]/.test(mention);
+  return mentions.filter((mention) => made.has(mention) || isForeign(mention));
 }
 
 /** Judges the objects that are mentioned, fact by fact; a name may have several. */
