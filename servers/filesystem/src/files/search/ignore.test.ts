@@ -142,7 +142,7 @@ describe("ignore rules", () => {
       ".gitignore": "never\n",
       "repo/.git/HEAD": "",
       "repo/.gitignore":
-        "*.log\n/src/gen/\nsrc/*/skip.ts\n/other/x.ts\n**/lib/*.js\n!keep.log\nsrc/lib/\n",
+        "*.log\n/src/gen/\nsrc/*/skip.ts\n/other/x.ts\n**/lib/*.js\n!keep.log\nsrc/lib/\nvendor\n",
       "repo/src/.ignore": "deep.txt\n",
       "repo/src/lib/a.log": "",
       "repo/src/lib/a.js": "",
@@ -154,6 +154,7 @@ describe("ignore rules", () => {
       "repo/src/lib/sub/skip.ts": "",
       "repo/src/gen/x": "",
       "repo/src/other/x.ts": "",
+      "repo/src/vendor/in/a.ts": "",
     });
     // A path given by the caller is shown even if a rule matches it; the rules still apply to its contents.
     expect(await shown(tree, tree.at("repo/src/lib"))).toEqual([
@@ -162,6 +163,7 @@ describe("ignore rules", () => {
       "sub/skip.ts",
       "x.ts",
     ]);
+    expect(await shown(tree, tree.at("repo/src/vendor/in"))).toEqual(["a.ts"]);
     expect(await shown(tree, tree.at("repo/src"))).toEqual([".ignore", "other/x.ts"]);
   });
 

@@ -99,12 +99,14 @@ export async function ignoreRules(
   const levels: Verdict[] = [];
   for (const parent of await parentsOf(guard, root)) {
     const above = `${relative(parent, root.realPath).split(sep).join("/")}/`;
+    // The caller has asked for what is in `root`, whatever hides it or what is above it.
+    const places = [...above.matchAll(/\//g)].map(({ index }) => above.slice(0, index + 1));
+    const shows = (line: string) => places.every((place) => compileRules(line)(place) !== true);
     for (const name of IGNORE_FILES) {
       // A missing or unreadable file, or a link that leads outside, has no rules.
       const read = async ({ handle }: { handle: { fd: number } }) => textOf(handle.fd);
       const text = await withFile(guard, join(parent, name), read).catch(orRefused);
-      // The caller has asked for what is in `root`, whatever hides it.
-      const lines = text?.split("\n").filter((line) => compileRules(line)(above) !== true);
+      const lines = text?.split("\n").filter(shows);
       const verdict = lines && compileRules(lines.join("\n"));
       if (verdict) levels.unshift((path) => verdict(above + path));
     }
