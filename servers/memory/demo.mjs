@@ -46,7 +46,7 @@ export async function demo({ folder, say, check, connect }) {
   await second.call(
     "search_nodes",
     { query: "cafe tea" },
-    { entities: [bestFirst], relations: [meets], total: 1 },
+    { entities: [bestFirst], relations: [meets] },
   );
   await second.call(
     "open_nodes",
