@@ -105,5 +105,5 @@ Then ask: "What is in that folder?"
 
 ${dim(`Other servers and hosts: node ${bin} NAME --print-config HOST prints the entry, and says where it goes.
   NAME  ${all.join(", ")}
-  HOST  one of ${HOST_NAMES.length}, listed in docs/hosts.md; for example: node ${bin} sqlite --db-path my.db --print-config vscode`)}`);
+  HOST  one of ${HOST_NAMES.length - 1}, listed in docs/hosts.md; for example: node ${bin} sqlite --db-path my.db --print-config vscode`)}`);
 process.exitCode = isRed ? 1 : 0;

@@ -5,7 +5,7 @@ import { clip, cursorsOf, digits, oneLine, ToolError } from "@refmcp/boundary/an
 import * as z from "zod";
 import { type FindRequest, type Found, MAX_TEXT, type Note, pageOf } from "./page.ts";
 
-export interface FileRequest extends FindRequest {
+interface FileRequest extends FindRequest {
   /** One file only: absolute, or below an allowed directory. */
   readonly path?: string | undefined;
 }
