@@ -20,7 +20,7 @@ export const failure = errorsOf({
   // Reading
   binary: [
     "invalid",
-    "Use read_media_file for images, audio and other binary files, or pass encoding to read the bytes as text anyway.",
+    "Use read_media_file for images, audio and other binary files. For text that is not recognized, such as UTF-16 without a byte order mark, pass encoding (utf-16le) to read_text_file.",
   ],
   not_binary: ["invalid", "Use read_text_file."],
   several_ranges: [

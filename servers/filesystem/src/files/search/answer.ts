@@ -92,7 +92,7 @@ export function pageOf(
   return more ? upTo() : { files };
 }
 
-/** What a search of a directory left out: numbers of entries, and paths of documents. */
+/** What a search left out: numbers of entries, and paths of documents. */
 export interface Unsearched {
   links: number;
   archives: number;
@@ -104,10 +104,14 @@ export interface Unsearched {
   readonly later: string[];
 }
 
+export const nothingLeftOut = (): Unsearched => {
+  return { links: 0, archives: 0, binary: 0, ignored: 0, unreadable: 0, unread: [], later: [] };
+};
+
 /** What was not searched. If nothing was found, it may be there. */
-export function notesOf(unsearched: Unsearched, isEmpty: boolean): string[] {
+export function notesOf(unsearched: Unsearched, isEmpty: boolean): { notes?: string[] } {
   const { links, archives, binary, ignored, unreadable, unread, later } = unsearched;
-  const notes = [
+  const all = [
     isEmpty &&
       ignored > 0 &&
       `${counted(ignored, "ignored entry was", "ignored entries were")} not searched; include_ignored=true includes them.`,
@@ -124,7 +128,8 @@ export function notesOf(unsearched: Unsearched, isEmpty: boolean): string[] {
     unread.length > 0 && listOf(unread, "could not be read; read_text_file says why"),
     later.length > 0 && listOf(later, "not searched yet; repeat the call to continue"),
   ];
-  return notes.filter((note) => note !== false);
+  const notes = all.filter((note) => note !== false);
+  return notes.length > 0 ? { notes } : {};
 }
 
 function listOf(paths: readonly string[], why: string): string {

@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { lines, searcherOf, utf16 } from "../../../test/text-search.ts";
 import { makeTree } from "../../../test/tree.ts";
 
+const ONLY_NAMES = "Of 1 archive only the names of the entries were searched.";
+
 describe("what counts as text", () => {
   it("skips binary files and reads UTF-16 with a byte order mark", async () => {
     const tree = await makeTree({
@@ -12,6 +14,7 @@ describe("what counts as text", () => {
       "be.txt": utf16("needle drei\n", true),
       "bom.txt": "\uFEFFneedle at the begin\n",
       "no-bom-utf16.txt": Buffer.from("needle", "utf16le"),
+      "empty.zip": Buffer.from(`504b0506${"0".repeat(36)}`, "hex"),
     });
     const search = searcherOf(tree);
     const expected = [
@@ -24,11 +27,14 @@ describe("what counts as text", () => {
     // Their text is not searched, so nothing that is not found is missed silently.
     expect((await search({ pattern: "absent" })).notes).toEqual([
       "3 binary files were not searched.",
+      ONLY_NAMES,
     ]);
+    expect((await search({ pattern: "absent", path: "empty.zip" })).notes).toEqual([ONLY_NAMES]);
     for (const path of ["binary-begin", "binary-end"]) {
       expect(await search({ pattern: "needle", path })).toMatchObject({
         files: [],
         total_lines: 0,
+        notes: ["1 binary file was not searched."],
       });
     }
   });

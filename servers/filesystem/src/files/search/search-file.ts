@@ -1,11 +1,11 @@
 import { cursorsOf } from "@refmcp/boundary/answer";
-import { partAt } from "@refmcp/documents/kinds";
+import { documentKind, partAt } from "@refmcp/documents/kinds";
 import * as z from "zod";
 import type { Files } from "../files.ts";
 import { withFile } from "../open-path.ts";
 import { searchable } from "../read/documents.ts";
 import type { Report } from "../tree/reporter.ts";
-import { pageOf, type TextMatches } from "./answer.ts";
+import { notesOf, nothingLeftOut, pageOf, type TextMatches } from "./answer.ts";
 import type { MatchRequest } from "./match-lines.ts";
 import type { TextPattern } from "./text-pattern.ts";
 
@@ -82,10 +82,13 @@ export async function searchFile(
   return withFile(files.guard, request.path, async (file) => {
     const { after, encode } = cursorsFor(file.realPath, request, pattern);
     const wanted = { pattern, request: matchRequest(request, (after?.line ?? 0) + 1) };
-    const { lines, total } = await searchOpened(files, file, wanted, signal);
+    const { lines, total, isBinary } = await searchOpened(files, file, wanted, signal);
     const matches = total > 0 ? [{ path: "", lines, total }] : [];
     const page = pageOf(matches, { ...request, base: file.path, files }, encode);
     if (after !== undefined) return page;
-    return { ...page, total_files: matches.length, total_lines: total };
+    const archives = Number(documentKind(file.path) === "zip");
+    const unsearched = { ...nothingLeftOut(), archives, binary: Number(isBinary) };
+    const notes = notesOf(unsearched, total === 0);
+    return { ...page, total_files: matches.length, total_lines: total, ...notes };
   });
 }

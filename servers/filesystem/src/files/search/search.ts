@@ -13,9 +13,9 @@ import {
   DONE,
   type FoundFile,
   notesOf,
+  nothingLeftOut,
   pageOf,
   type TextMatches,
-  type Unsearched,
 } from "./answer.ts";
 import { compileGlob } from "./glob.ts";
 import { ignoreRules } from "./ignore.ts";
@@ -73,15 +73,7 @@ async function searchDirectory(
   const done = reporter(request.progress);
   const top = new TopItems<FoundFile>(limit + 1, (a, b) => comparePaths(a.path, b.path));
   const totals = { total_files: 0, total_lines: 0 };
-  const unsearched: Unsearched = {
-    links: 0,
-    archives: 0,
-    binary: 0,
-    ignored: 0,
-    unreadable: 0,
-    unread: [],
-    later: [],
-  };
+  const unsearched = nothingLeftOut();
   /** Documents, links and the file of the cursor, which are opened through the guard. */
   const singles: Pick<Met, "path" | "type">[] = [];
   const running = new Set<Promise<void>>();
@@ -140,8 +132,7 @@ async function searchDirectory(
     matches.length > limit,
   );
   if (after !== undefined) return page;
-  const notes = notesOf(unsearched, totals.total_files === 0);
-  return { ...page, ...totals, ...(notes.length > 0 ? { notes } : {}) };
+  return { ...page, ...totals, ...notesOf(unsearched, totals.total_files === 0) };
 
   async function searchBatch({ paths, directories }: FileBatch): Promise<void> {
     const work = { pattern, directories, request: matchRequest(request) };

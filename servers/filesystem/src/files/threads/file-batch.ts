@@ -1,7 +1,7 @@
 import type { Met } from "../tree/walk.ts";
 
 /** So few that other calls get their turn in between. */
-const MAX_FILES = 512;
+const MAX_FILES = 128;
 /** Each directory of a batch uses a descriptor. */
 const MAX_DIRECTORIES = 64;
 
