@@ -29,7 +29,8 @@ describe("docs/http.md", () => {
     const expected: Record<string, string[]> = {
       "messages a minute": ["–", count(limits.perMinute)],
       "requests that are running": [count(limits.inFlight), count(limits.inFlight / 2)],
-      "sessions, WebSocket or SSE connections": [
+      sessions: [count(limits.sessions), count(limits.sessions / 2)],
+      "WebSocket and SSE connections, together": [
         count(limits.sessions),
         count(limits.sessions / 2),
       ],

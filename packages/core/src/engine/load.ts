@@ -9,8 +9,10 @@ export class Load {
   readonly bytes: Limit;
   /** Watched resources; each may use a system handle. */
   readonly watches: Limit;
-  /** Sessions, and the connections of other transports. */
+  /** Sessions of Streamable HTTP; an idle one makes room for another. */
   readonly sessions: Limit;
+  /** WebSockets and streams of HTTP+SSE. */
+  readonly channels: Limit;
   /** Open streams of `subscriptions/listen`. */
   readonly streams: Limit;
   /** Tasks that have not expired, and the characters of their results. */
@@ -35,6 +37,7 @@ export class Load {
     this.requests = this.limit(requests);
     this.bytes = this.limit(bytes);
     this.sessions = this.limit(sessions);
+    this.channels = this.limit(sessions);
     this.watches = this.limit(2_000);
     this.streams = this.limit(2_048);
     this.tasks = this.limit(2_000);
@@ -48,7 +51,6 @@ export class Load {
 
   /** Counts a message of a caller. @returns whether it has sent more than it may in this minute. */
   isOverRate(owner: string): boolean {
-    if (this.#perMinute === Number.POSITIVE_INFINITY) return false;
     const minute = Math.floor(performance.now() / 60_000);
     if (minute !== this.#minute) this.#messagesByOwner.clear();
     this.#minute = minute;
@@ -64,7 +66,7 @@ export class Load {
 }
 
 /** A limit on how much of something is used: by all callers together, and by each of them. */
-class Limit {
+export class Limit {
   readonly total: number;
   readonly perOwner: number;
   used = 0;

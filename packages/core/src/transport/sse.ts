@@ -5,7 +5,7 @@ import type { Engine } from "../engine/engine.ts";
 import { CODES } from "../engine/wire.ts";
 import { whenExpired } from "./http/auth.ts";
 import { readBody } from "./http/body.ts";
-import { type Answer, errorAnswer, type Reply, takeSession } from "./http/reply.ts";
+import { type Answer, errorAnswer, type Reply, takeSlot } from "./http/reply.ts";
 import type { HttpLimits } from "./http/settings.ts";
 
 /**
@@ -20,7 +20,7 @@ export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
   return {
     /** Answers a GET with a stream. */
     open(reply: Reply, principal: Principal): Answer | undefined {
-      const refusal = takeSession(load, principal);
+      const refusal = takeSlot(load.channels, principal.owner);
       if (refusal !== undefined) return refusal;
       const id = randomUUID();
       const send: Send = (json) => {
@@ -32,7 +32,7 @@ export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
       reply.write(`event: endpoint\ndata: ${path}?sessionId=${id}\n\n`);
       whenExpired(principal, reply, () => reply.end());
       reply.whenClosed(() => {
-        load.sessions.count(-1, principal.owner);
+        load.channels.count(-1, principal.owner);
         streams.delete(id);
         void engine.close(caller, null);
       });

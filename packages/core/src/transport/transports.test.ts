@@ -17,7 +17,7 @@ import {
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { type HttpProbe, talk, useProbes } from "../../test/fixtures/http.ts";
+import { type HttpProbe, openSession, post, talk, useProbes } from "../../test/fixtures/http.ts";
 import { claim } from "../../test/fixtures/messages.ts";
 
 const { start, closeLater } = useProbes();
@@ -183,7 +183,31 @@ describe.each(cases)("over %s, a %s client", (name, era) => {
   });
 });
 
+/** Sessions leave room for connections of another transport, and those for sessions. */
+async function expectSeparateRoom(flag: string, open: (url: URL) => Promise<number>) {
+  const { url, serving } = await start([flag], { limits: { sessions: 3 } });
+  const sessions = [await openSession(url), await openSession(url), await openSession(url)];
+  const statuses = [await open(url), await open(url), await open(url), await open(url)];
+  expect(statuses.map((status) => status < 300)).toEqual([true, true, true, false]);
+  expect(statuses[3]).toBe(503);
+  // In place of one that its client ended, so that none is ended for it.
+  await fetch(url, { method: "DELETE", headers: sessions.pop() ?? {} });
+  sessions.push(await openSession(url));
+  const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
+  for (const session of sessions) expect((await post(url, list, session)).status).toBe(200);
+  expect(serving.load).toMatchObject({ sessions: { used: 3 }, channels: { used: 3 } });
+}
+
 describe("a stream of 2024-11-05", () => {
+  it("has room even if all sessions are in use, and ends none", async () => {
+    const leaving = new AbortController();
+    closeLater({ close: async () => leaving.abort() });
+    await expectSeparateRoom("--sse", async (url) => {
+      const { status } = await fetch(new URL("/sse", url), { signal: leaving.signal });
+      return status;
+    });
+  });
+
   it("does not exist unless enabled", async () => {
     const { url } = await start();
     expect((await fetch(new URL("/sse", url))).status).toBe(404);
@@ -213,7 +237,7 @@ describe("a stream of 2024-11-05", () => {
     await expect.poll(() => serving.load.requests.used).toBe(1);
     vanish.abort();
     await expect.poll(() => probes[0]?.events).toContain("aborted");
-    expect(serving.load).toMatchObject({ requests: { used: 0 }, sessions: { used: 0 } });
+    expect(serving.load).toMatchObject({ requests: { used: 0 }, channels: { used: 0 } });
   });
 });
 
@@ -233,6 +257,10 @@ describe("a WebSocket", () => {
     closeLater({ close: async () => socket.terminate() });
     return socket;
   };
+
+  it("has room even if all sessions are in use, and ends none", async () => {
+    await expectSeparateRoom("--websocket", (url) => opened(open(url, ["mcp"])));
+  });
 
   it("needs the option, the subprotocol, an allowed origin and an authorized caller", async () => {
     const plain = await start();
@@ -269,7 +297,7 @@ describe("a WebSocket", () => {
     socket.send("x".repeat(70_000));
     const [code] = await once(socket, "close");
     expect(code).toBe(1009);
-    await expect.poll(() => serving.load.sessions.used).toBe(0);
+    await expect.poll(() => serving.load.channels.used).toBe(0);
   });
 
   it("closes on a binary frame, which might not be UTF-8", async () => {
@@ -289,12 +317,12 @@ describe("a WebSocket", () => {
       socket.send(" ".repeat(60_000), { fin: false });
       socket.ping("a");
     }
-    await expect.poll(() => serving.load.sessions.used).toBeLessThan(9);
+    await expect.poll(() => serving.load.channels.used).toBeLessThan(9);
     await expect.poll(() => serving.load.bytes.used % 60_008).toBe(0);
     expect(serving.load.bytes.used).toBeGreaterThan(0);
     for (const socket of sockets) socket.send(JSON.stringify(PING), { fin: true });
     await expect.poll(() => serving.load.bytes.used).toBe(0);
-    expect(answers.length).toBe(serving.load.sessions.used);
+    await expect.poll(() => answers.length - serving.load.channels.used).toBe(0);
   });
 
   it("that reads none of its responses is disconnected", async () => {
@@ -305,7 +333,7 @@ describe("a WebSocket", () => {
     const params = { name: "probe_echo", arguments: { text: "x".repeat(16_000), times: 4 } };
     for (let id = 0; id < 2_000; id += 1)
       socket.send(JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params }));
-    await expect.poll(() => serving.load.sessions.used).toBe(0);
+    await expect.poll(() => serving.load.channels.used).toBe(0);
   });
 });
 

@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import { Caller, type Principal, type Send } from "../engine/caller.ts";
 import type { Engine } from "../engine/engine.ts";
 import { whenExpired } from "./http/auth.ts";
-import { refuse, takeSession } from "./http/reply.ts";
+import { refuse, takeSlot } from "./http/reply.ts";
 import type { HttpLimits } from "./http/settings.ts";
 
 /** The subprotocol that clients request. */
@@ -87,10 +87,10 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
       if (!protocolHeader.split(",").some((name) => name.trim() === SUBPROTOCOL))
         return refuse(400, `Request the subprotocol ${SUBPROTOCOL} (Sec-WebSocket-Protocol).`);
       if (socket.destroyed) return undefined;
-      const refusal = takeSession(load, principal);
+      const refusal = takeSlot(load.channels, principal.owner);
       if (refusal !== undefined) return refusal;
       // Even if the handshake fails.
-      socket.once("close", () => load.sessions.count(-1, principal.owner));
+      socket.once("close", () => load.channels.count(-1, principal.owner));
       server.handleUpgrade(node, socket, head, (accepted) => serve(accepted, socket, principal));
       return undefined;
     },

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import type { Principal } from "../../engine/caller.ts";
 import { errorText } from "../../engine/errors.ts";
-import type { Load } from "../../engine/load.ts";
+import type { Limit } from "../../engine/load.ts";
 import { CODES, type RpcError } from "../../engine/wire.ts";
 import type { HttpLimits } from "./settings.ts";
 
@@ -30,10 +29,10 @@ export function refuse(status: number, message: string, headers = {}): Answer {
   return errorAnswer(status, { code, message }, headers);
 }
 
-/** Counts a session or connection of a caller, or returns a response if it has as many as it may. */
-export function takeSession({ sessions }: Load, { owner }: Principal): Answer | undefined {
-  const message = `All ${sessions.perOwner} sessions of a caller are in use; try again later.`;
-  return sessions.take(owner) ? undefined : refuse(503, message, { "retry-after": "5" });
+/** Counts a session or connection of a caller, or returns a response if there is no room for it. */
+export function takeSlot(slots: Limit, owner: string): Answer | undefined {
+  const message = "There is no room for another session or connection; try again later.";
+  return slots.take(owner) ? undefined : refuse(503, message, { "retry-after": "5" });
 }
 
 export function errorAnswer(status: number, error: RpcError, headers = {}): Answer {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   INITIALIZE,
   legacyCall,
@@ -75,6 +75,20 @@ describe("isolation", () => {
     for (let opened = 0; opened < 5; opened += 1) await openSession(url);
     expect(serving.load.sessions.used).toBeLessThanOrEqual(3);
     await expect.poll(() => serving.load.sessions.used).toBe(0);
+  });
+
+  it("refuses a session if there is no room and none is idle", async () => {
+    const { url } = await start([], { limits: { sessions: 2 } });
+    const leaving = new AbortController();
+    onTestFinished(() => leaving.abort());
+    for (let opened = 0; opened < 2; opened += 1) {
+      const headers = { ...(await openSession(url)), accept: "text/event-stream" };
+      expect((await fetch(url, { headers, signal: leaving.signal })).status).toBe(200);
+    }
+    const refused = await post(url, INITIALIZE);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
+    leaving.abort();
+    await expect.poll(async () => (await post(url, INITIALIZE)).status).toBe(200);
   });
 });
 

@@ -4,7 +4,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { internalError } from "../../engine/errors.ts";
 import { CODES } from "../../engine/wire.ts";
 import { whenExpired } from "./auth.ts";
-import { errorAnswer, type Reply, takeSession } from "./reply.ts";
+import { errorAnswer, type Reply, takeSlot } from "./reply.ts";
 import type { HttpLimits } from "./settings.ts";
 
 /** A session of a client with a handshake: its caller, and the stream that it opened by GET. */
@@ -104,7 +104,7 @@ export function createSessions(engine: Engine, limits: HttpLimits) {
         .filter(({ isIdle, caller }) => isIdle && (!isOwn || caller.owner === owner))
         .sort((a, b) => a.lastRequestAt - b.lastRequestAt);
       if (oldest !== undefined) void end(oldest);
-      const refusal = takeSession(engine.load, principal);
+      const refusal = takeSlot(slots, owner);
       if (refusal !== undefined) return refusal;
       const session = new Session(principal);
       sessionsById.set(session.id, session);
