@@ -1,28 +1,12 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { lookUp } from "../src/git/open/revisions.ts";
-import {
-  callTool,
-  codeOf,
-  failureOf,
-  git,
-  gitOver,
-  matchesIn,
-  place,
-  sampleRepository,
-  useTestDirectory,
-  write,
-} from "./fixture.ts";
+import { codeOf, failureOf, gitOver, matchesIn, useSample } from "./fixture.ts";
 
-useTestDirectory();
-
-let root: string;
-beforeEach(() => {
-  root = sampleRepository(place.path("repo"));
-});
-const call = (tool: string, args: object = {}) =>
-  callTool(gitOver([place.folder]), tool, { repo_path: root, ...args });
+const sample = useSample("clean");
+const call = (tool: string, args: object = {}) => sample().call(tool, args);
+const git = (...args: string[]) => sample().git(...args);
 
 /** Every place where a tool takes a revision. */
 const USERS: readonly [tool: string, args: (name: string) => object][] = [
@@ -62,6 +46,7 @@ describe("names that look like options", () => {
   const EVIL = ["--output=stolen", "-u", "--upload-pack=x", "--no-index"];
 
   it("are names and nothing else (CVE-2025-68144)", async () => {
+    const { root } = sample();
     const before = readdirSync(root).sort();
     for (const name of EVIL)
       for (const [tool, args] of [...USERS, ...NAMED])
@@ -70,8 +55,8 @@ describe("names that look like options", () => {
   });
 
   it("still work by their full names if a repository really has such a ref (GHSA-265x)", async () => {
-    for (const name of EVIL.slice(0, 2))
-      writeFileSync(join(root, ".git", "refs", "heads", name), git(root, "rev-parse", "HEAD"));
+    const { root, id, write } = sample();
+    for (const name of EVIL.slice(0, 2)) write(`.git/refs/heads/${name}`, id("HEAD"));
     const { text } = await call("git_diff", { target: "v0.9..refs/heads/--output=stolen" });
     expect(text).toContain("+OURS");
     expect((await call("git_log", { revision: "refs/heads/-u" })).data.commits).toHaveLength(3);
@@ -82,11 +67,12 @@ describe("names that look like options", () => {
 
   it("as paths are literal: no pattern and no magic of git's", async () => {
     const names = ["[ab].c", "a.c", ":(top)x.c", "--output=stolen"];
-    for (const name of names) write(root, name, "old\n");
+    const { write } = sample();
+    for (const name of names) write(name, "old\n");
     await call("git_add", { files: names });
     await call("git_commit", { message: "-F/etc/passwd" });
-    expect(git(root, "log", "-1", "--format=%s").trim()).toBe("-F/etc/passwd");
-    for (const name of names) write(root, name, "new\n");
+    expect(git("log", "-1", "--format=%s").trim()).toBe("-F/etc/passwd");
+    for (const name of names) write(name, "new\n");
     const paths = ["[ab].c", ":(top)x.c", "--output=stolen"];
     const { text } = await call("git_diff_unstaged", { paths });
     expect(text).toContain("3 files changed");
@@ -107,6 +93,7 @@ describe("names that look like options", () => {
       expect(await codeOf(call("git_show", { revision }))).toBe("bad_revision");
     expect(await codeOf(call("git_log", { author: "a\0b" }))).toBe("bad_argument");
     expect(await codeOf(call("git_log", { path: "a\0b" }))).toBe("bad_path");
+    const { root } = sample();
     const repository = await gitOver([root]).open(root, new AbortController().signal);
     for (const name of ["x\ncontents HEAD", "HEAD\n", "HEAD\r", "HEAD\0"])
       expect(await lookUp(repository, [name, "v0.9:README.md"]), name).toMatchObject([
@@ -116,18 +103,18 @@ describe("names that look like options", () => {
   });
 
   it("as commit ids are those commits, despite refs/replace", async () => {
-    const revision = git(root, "rev-parse", "v0.9").trim();
-    git(root, "replace", revision, git(root, "rev-parse", "feature").trim());
-    expect(git(root, "log", "-1", "--format=%s", revision).trim()).toBe("Feature work");
+    const revision = git("rev-parse", "v0.9").trim();
+    git("replace", revision, git("rev-parse", "feature").trim());
+    expect(git("log", "-1", "--format=%s", revision).trim()).toBe("Feature work");
     expect((await call("git_show", { revision })).text).toContain("Message: Add café");
   });
 });
 
 describe("a name of two things", () => {
   it("is refused by every tool, and works by its full name and where only a branch can be meant", async () => {
-    git(root, "tag", "feature", "main");
+    git("tag", "feature", "main");
     // The repository cannot switch git's warning off.
-    git(root, "config", "core.warnAmbiguousRefs", "false");
+    git("config", "core.warnAmbiguousRefs", "false");
     for (const [tool, args] of USERS) {
       const error = await failureOf(call(tool, args("feature")));
       expect(error.code, `${tool} ${JSON.stringify(args(""))}`).toBe("ambiguous_name");
@@ -137,13 +124,13 @@ describe("a name of two things", () => {
     expect(text).toContain("+TEN");
     const { data } = await call("git_checkout", { branch_name: "feature" });
     expect(data.branch).toBe("feature");
-    const id = git(root, "rev-parse", "v0.9").trim().slice(0, 10);
-    git(root, "branch", id, "feature~1");
+    const id = git("rev-parse", "v0.9").trim().slice(0, 10);
+    git("branch", id, "feature~1");
     // A file in the git directory hides a branch.
-    write(root, ".git/conflicting", git(root, "rev-parse", "v0.9"));
+    sample().write(".git/conflicting", git("rev-parse", "v0.9"));
     for (const revision of [id, "conflicting"])
       expect(await codeOf(call("git_show", { revision }))).toBe("ambiguous_name");
-    git(root, "tag", "HEAD", "v0.9");
+    git("tag", "HEAD", "v0.9");
     expect((await call("git_log", { max_count: 1 })).data.commits).toHaveLength(1);
   });
 });

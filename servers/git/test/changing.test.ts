@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, rmSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { at, useSample } from "./fixture.ts";
+import { at, failureOf, useSample } from "./fixture.ts";
 import { executable } from "./traps.ts";
 
 const APP = "src/app.ts";
@@ -194,7 +194,7 @@ describe("git_stash and git_stash_apply", () => {
   });
 
   it("apply one and drop it after keeping it, unless there are conflicts", async () => {
-    const { call, code, commit, git, id } = clean();
+    const { call, commit, git, id } = clean();
     const oid = id("stash@{0}");
     const { data } = await call("git_stash_apply", { drop: true });
     const files = [{ path: "README.md", status: "modified" }];
@@ -205,7 +205,9 @@ describe("git_stash and git_stash_apply", () => {
     git("add", "README.md");
     await call("git_stash");
     commit("Another", { "README.md": "# Another\n\ntext\n" });
-    expect(await code("git_stash_apply", { index: true })).toBe("index_conflict");
+    const hint = "Call again with index: false.";
+    const refused = await failureOf(call("git_stash_apply", { index: true }));
+    expect(refused).toMatchObject({ code: "index_conflict", hint });
     const { data: failed } = await call("git_stash_apply", { drop: true });
     expect(failed).toMatchObject({ conflicted: ["README.md"] });
     expect(git("stash", "list")).not.toBe("");

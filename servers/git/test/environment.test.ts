@@ -1,22 +1,10 @@
 import { execSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import {
-  callTool,
-  codeOf,
-  emptyRepository,
-  failureOf,
-  git,
-  gitOver,
-  insideAndOutside,
-  isRunning,
-  matchesIn,
-  place,
-  useTestDirectory,
-  write,
-} from "./fixture.ts";
+import { at, emptyRepository, failureOf, insideAndOutside } from "./fixture.ts";
+import { isRunning, matchesIn, place, useTestDirectory } from "./fixture.ts";
 import { executable } from "./traps.ts";
 
 useTestDirectory();
@@ -24,9 +12,8 @@ useTestDirectory();
 describe("the server's own environment", () => {
   it("does not affect git: GIT_*, LD_PRELOAD, pagers and editors are removed", async () => {
     const { root, outside } = insideAndOutside();
-    const trap = place.path("trap.sh");
     const log = place.path("trap.log");
-    executable(trap, `echo ran >> "${log}"`);
+    const trap = executable(place.path("trap.sh"), `echo ran >> "${log}"`);
     const named = (names: string, value: string) =>
       Object.fromEntries(names.split(" ").map((name) => [name, value]));
     const env = {
@@ -43,80 +30,71 @@ describe("the server's own environment", () => {
       ...named("GIT_PROXY_COMMAND GIT_EDITOR GIT_PAGER PAGER EDITOR", trap),
       ...named("GIT_CONFIG_GLOBAL GIT_EXEC_PATH LD_PRELOAD DYLD_INSERT_LIBRARIES", "/nowhere"),
     };
-    const over = gitOver([place.path("in")], { env });
-    const { text } = await callTool(over, "git_diff", { repo_path: root, target: "v0.9..v1.0" });
-    expect(text).toContain("+OURS");
-    const { data } = await callTool(over, "git_status", { repo_path: root });
-    expect(data).toMatchObject({ branch: "main", clean: true });
-    write(root, "README.md", "changed\n");
-    await callTool(over, "git_commit", { repo_path: root, message: "x", files: ["README.md"] });
+    const { call, write } = at(root, { env }, place.path("in"));
+    expect((await call("git_diff", { target: "v0.9..v1.0" })).text).toContain("+OURS");
+    expect((await call("git_status")).data).toMatchObject({ branch: "main", clean: true });
+    write("README.md", "changed\n");
+    await call("git_commit", { message: "x", files: ["README.md"] });
     expect(existsSync(log)).toBe(false);
   });
 
   it("finds git only by absolute path, and reports if there is none", async () => {
-    const { root } = insideAndOutside();
+    const env = { ...process.env, PATH: `.:${process.env.PATH}` };
+    const { root, call, code } = insideAndOutside({ env });
     executable(join(root, "git"), "echo ran > ran");
-    const relative = gitOver([place.path("in")], {
-      env: { ...process.env, PATH: `.:${process.env.PATH}` },
-    });
-    await callTool(relative, "git_status", { repo_path: root });
+    await call("git_status");
     expect(existsSync(join(root, "ran"))).toBe(false);
-    const none = gitOver([place.path("in")], { env: { PATH: ".:/nowhere" } });
-    expect(await codeOf(callTool(none, "git_status", { repo_path: root }))).toBe("git_missing");
-    const args = { repo_path: root, paths: ["x".repeat(200_000)] };
-    expect(await codeOf(callTool(relative, "git_diff_unstaged", args))).toBe("too_large");
+    const none = at(root, { env: { PATH: ".:/nowhere" } }, place.path("in"));
+    expect(await none.code("git_status")).toBe("git_missing");
+    const paths = ["x".repeat(200_000)];
+    expect(await code("git_diff_unstaged", { paths })).toBe("too_large");
   });
 });
 
 describe("unbounded work", () => {
   it("is bounded: a tree of 10^10 files in a few objects (a git bomb)", async () => {
-    const root = emptyRepository(place.path("bomb"));
-    write(root, "f", "x\n");
-    git(root, "add", "f");
-    let entry = `100644 blob ${git(root, "rev-parse", ":f").trim()}`;
+    const { root, call, git, id, write } = at(emptyRepository(place.path("bomb")));
+    write("f", "x\n");
+    git("add", "f");
+    let entry = `100644 blob ${id(":f")}`;
     for (let depth = 0; depth < 10; depth++) {
       const lines = Array.from({ length: 10 }, (_, index) => `${entry}\t${index}\n`).join("");
-      writeFileSync(join(root, "tree"), lines);
+      write("tree", lines);
       entry = `040000 tree ${execSync("git mktree < tree", { cwd: root, encoding: "utf8" }).trim()}`;
     }
-    const commit = git(root, "commit-tree", "-m", "Bomb", entry.slice(12)).trim();
-    git(root, "update-ref", "refs/heads/bomb", commit);
+    git("update-ref", "refs/heads/bomb", git("commit-tree", "-m", "Bomb", entry.slice(12)).trim());
     rmSync(join(root, "tree"));
-    const over = gitOver([root]);
-    const { data } = await callTool(over, "git_list_files", { revision: "bomb", limit: 5 });
+    const { data } = await call("git_list_files", { revision: "bomb", limit: 5 });
     expect(data.files).toEqual([0, 1, 2, 3, 4].map((last) => `0/0/0/0/0/0/0/0/0/${last}`));
     const first = { pattern: "x", revision: "bomb", limit: 1 };
-    expect(matchesIn((await callTool(over, "git_grep", first)).data)).toHaveLength(1);
+    expect(matchesIn((await call("git_grep", first)).data)).toHaveLength(1);
     // A command that would read all of it is stopped, with its process, when the call ends.
-    const call = fakeCall();
-    const failed = failureOf(callTool(over, "git_show", { revision: "bomb" }, call));
+    const asked = fakeCall();
+    const failed = failureOf(call("git_show", { revision: "bomb" }, asked));
     const children = () => execSync(`ps -o args= --ppid ${process.pid}`, { encoding: "utf8" });
     await expect.poll(children).toMatch(/ show /);
-    call.cancel();
+    asked.cancel();
     expect((await failed).kind).toBe("cancelled");
     expect(children()).not.toMatch(/ show /);
   });
 
   it("ends with the call, together with everything that git started", async () => {
-    const { root } = insideAndOutside();
+    const { root, call } = insideAndOutside({ hooks: "run" });
     const mark = place.path("pid");
     const hook = join(root, ".git", "hooks", "pre-commit");
     executable(hook, `trap '' TERM\nsleep 600 &\necho $! > "${mark}"\nwait`);
-    const over = gitOver([place.path("in")], { hooks: "run" });
-    const call = fakeCall();
-    const args = { repo_path: root, message: "x", allow_empty: true };
-    const commit = callTool(over, "git_commit", args, call);
-    commit.catch(() => undefined);
+    const asked = fakeCall();
+    const failed = failureOf(call("git_commit", { message: "x", allow_empty: true }, asked));
     while (!existsSync(mark) || readFileSync(mark, "utf8") === "")
       await new Promise((wake) => setTimeout(wake, 20));
     const pid = Number(readFileSync(mark, "utf8"));
     expect(() => process.kill(pid, 0)).not.toThrow();
-    call.cancel();
-    expect((await failureOf(commit)).kind).toBe("cancelled");
+    asked.cancel();
+    expect((await failed).kind).toBe("cancelled");
     // It was killed; under load the system may need a moment to remove it.
     await expect.poll(() => isRunning(pid)).toBe(false);
     expect(existsSync(join(root, ".git", "index.lock"))).toBe(false);
     // The repository is immediately usable.
-    expect((await callTool(over, "git_status", { repo_path: root })).data.branch).toBe("main");
+    expect((await call("git_status")).data.branch).toBe("main");
   });
 });

@@ -3,21 +3,8 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { tools } from "../src/tools/index.ts";
-import {
-  callTool,
-  codeOf,
-  commitFiles,
-  emptyRepository,
-  failureOf,
-  git,
-  gitOver,
-  insideAndOutside,
-  matchesIn,
-  place,
-  sampleRepository,
-  useTestDirectory,
-  write,
-} from "./fixture.ts";
+import { at, commitFiles, emptyRepository, failureOf, git, insideAndOutside } from "./fixture.ts";
+import { matchesIn, place, sampleRepository, useTestDirectory, write } from "./fixture.ts";
 import { callOf } from "./matrix.ts";
 import { canary, configText, set, submodule } from "./traps.ts";
 
@@ -27,15 +14,15 @@ useTestDirectory();
 /** The error of a git directory that git itself would not make, or that leads outside. */
 const REFUSED = /^(unsafe_git_directory|unsafe_config|outside_roots)$/;
 const SECRET = /Secret commit|the secret|secret\.example|out\/repo/;
-let over: ReturnType<typeof gitOver>;
 let outside: string;
 let counter = 0;
 beforeEach(() => {
-  ({ over, outside } = insideAndOutside());
+  ({ outside } = insideAndOutside());
 });
 
-const call = (tool: string, root: string, args: object = {}) =>
-  callTool(over, tool, { repo_path: root, ...args });
+const inside = (root: string) => at(root, {}, place.path("in"));
+const call = (tool: string, root: string, args: object = {}) => inside(root).call(tool, args);
+const code = (tool: string, root: string, args: object = {}) => inside(root).code(tool, args);
 const path = () => place.path("in", `repo-${counter++}`);
 
 /** A repository with one commit. */
@@ -74,7 +61,7 @@ describe("a configuration that is a file of the working tree executes nothing", 
     write(root, "fresh.x", "fresh\n");
     git(root, "-c", "core.attributesFile=/dev/null", "stash", "push", "--quiet", "-u");
     fs.rmSync(trap.log, { force: true });
-    expect(await codeOf(call("git_stash_apply", root))).toMatch(REFUSED);
+    expect(await code("git_stash_apply", root)).toMatch(REFUSED);
     expect(fs.existsSync(trap.log)).toBe(false);
     git(root, "stash", "apply", "--quiet");
     expect(fs.existsSync(trap.log), "no trap").toBe(true);
@@ -93,7 +80,7 @@ describe("a configuration that is a file of the working tree executes nothing", 
     git(root, "config", "--file", "g/config", "filter.inner.clean", trap.program);
     git(root, "stash", "push", "--quiet", "g/config");
     fs.rmSync(trap.log, { force: true });
-    expect(await codeOf(call("git_stash_apply", root))).toMatch(REFUSED);
+    expect(await code("git_stash_apply", root)).toMatch(REFUSED);
     expect(fs.existsSync(trap.log)).toBe(false);
     git(root, "checkout", "--quiet", ".");
     git(root, "stash", "apply");
@@ -104,7 +91,7 @@ describe("a configuration that is a file of the working tree executes nothing", 
     const root = repository({ attributes: "* filter=x\n" });
     fs.mkdirSync(join(root, ".git", "info"), { recursive: true });
     git(root, "config", "core.worktree", "info");
-    expect(await codeOf(call("git_restore", root, { files: ["attributes"] }))).toMatch(REFUSED);
+    expect(await code("git_restore", root, { files: ["attributes"] })).toMatch(REFUSED);
     expect(fs.existsSync(join(root, ".git", "info", "attributes"))).toBe(false);
   });
 });
@@ -233,7 +220,7 @@ describe("a git directory", () => {
   it("leads no call to another repository or file, whatever leads there", async () => {
     for (const [name, plant] of Object.entries(WAYS)) {
       fs.rmSync(place.folder, { recursive: true });
-      ({ over, outside } = insideAndOutside());
+      ({ outside } = insideAndOutside());
       const root = repository();
       const [trap, tool, args = {}] = plant(root, outside);
       const head = git(outside, "rev-parse", "HEAD").trim();
@@ -245,7 +232,7 @@ describe("a git directory", () => {
         ["git_create_tag", { tag_name: "fresh", revision: "HEAD" }],
         ["git_set_remote", { remote: "fresh", url: "https://example.org/x.git" }],
       ] as const)
-        expect(await codeOf(call(called, root, given)), `${name}: ${called}`).toMatch(REFUSED);
+        expect(await code(called, root, given), `${name}: ${called}`).toMatch(REFUSED);
       expect(git(outside, "for-each-ref") + git(outside, "config", "--list"), name).toBe(before);
     }
   });
@@ -256,7 +243,7 @@ describe("a git directory", () => {
     set(root, ["core.repositoryFormatVersion", "1"], ["extensions.refStorage", store]);
     const [, minor] = /version \d+\.(\d+)/.exec(git(root, "--version")) ?? [];
     if (Number(minor) < 54) ctx.skip("git 2.54 is the first that has it");
-    expect(await codeOf(call("git_branch", root))).toBe("outside_roots");
+    expect(await code("git_branch", root)).toBe("outside_roots");
   });
 
   it("may have links to hooks, locks of Emacs, and what is inside the allowed directories", async () => {
@@ -276,7 +263,7 @@ describe("a git directory", () => {
       fs.rmSync(join(root, ".git", name), { force: true });
       fs.mkdirSync(join(root, ".git/objects/info"), { recursive: true });
       execFileSync("mkfifo", [join(root, ".git", name)]);
-      expect(await codeOf(call("git_status", root)), name).toMatch(REFUSED);
+      expect(await code("git_status", root), name).toMatch(REFUSED);
     }
     const [linked, device] = [repository(), repository()];
     write(linked, "config", "[core]\n\tbare = false\n");
@@ -285,7 +272,7 @@ describe("a git directory", () => {
     const endless = repository();
     write(endless, ".git/commondir", `${"/".repeat(2_000_000)}\n`);
     for (const root of [linked, device, endless])
-      expect(await codeOf(call("git_log", root))).toMatch(REFUSED);
+      expect(await code("git_log", root)).toMatch(REFUSED);
     expect((await call("git_log", repository())).text).toContain("First");
   });
 
@@ -308,32 +295,32 @@ describe("only what is allowed is opened:", () => {
     fs.symlinkSync(outside, place.path("in", "link"));
     const paths = ["../out/repo", `file://${outside}`, `${place.path("in")}/../out/repo`];
     for (const root of [...paths, place.path("in", "link")])
-      expect(await codeOf(call("git_status", root)), root).toBe("outside");
+      expect(await code("git_status", root), root).toBe("outside");
     for (const { name } of tools) {
       if (name === "git_init" || name === "git_clone") continue;
-      expect(await codeOf(call(name, outside, callOf(name).args)), name).toBe("outside");
+      expect(await code(name, outside, callOf(name).args), name).toBe("outside");
     }
   });
 
   it("no linked worktree whose repository is outside, with an error about that repository", async () => {
     const twin = place.path("in", "twin");
     git(outside, "worktree", "add", "--quiet", "-b", "w", twin);
-    for (const args of [{}, { repo_path: twin }]) {
-      const error = await failureOf(callTool(gitOver([twin]), "git_status", args));
+    for (const args of [{ repo_path: undefined }, {}]) {
+      const error = await failureOf(at(twin, {}, twin).call("git_status", args));
       expect(error.message).toContain("git directory is outside the allowed directories");
     }
   });
 
   it("nothing above an allowed directory, and no bare repository by accident", async () => {
     const root = sampleRepository(path());
-    const narrow = gitOver([join(root, "src")]);
-    const error = await failureOf(callTool(narrow, "git_log", { repo_path: join(root, "src") }));
+    const src = join(root, "src");
+    const error = await failureOf(at(src, {}, src).call("git_log"));
     expect(error.code).toBe("not_a_repository");
     expect(error.hint).toContain("above an allowed directory");
     const bare = join(root, "vendor", "evil.git");
     git(place.folder, "clone", "--quiet", "--bare", root, bare);
     write(bare, "deep/er/x", "x");
-    expect(await codeOf(call("git_log", join(bare, "deep")))).toBe("not_a_repository");
+    expect(await code("git_log", join(bare, "deep"))).toBe("not_a_repository");
     expect((await call("git_log", bare)).data.commits).toHaveLength(3);
   });
 
@@ -341,16 +328,16 @@ describe("only what is allowed is opened:", () => {
     const root = sampleRepository(path());
     const first = git(root, "rev-parse", "--short=10", "HEAD~2").trim();
     const reformat = commitFiles(root, "Reformat", { "src/app.ts": "  one\ntwo\n" });
-    const blame = () => call("git_blame", root, { path: "src/app.ts", end_line: 1 });
+    const blame = ["git_blame", root, { path: "src/app.ts", end_line: 1 }] as const;
     write(place.path("out"), "ignored", `${reformat}\n`);
     fs.symlinkSync(place.path("out", "ignored"), join(root, "linked"));
     for (const file of [place.path("out", "ignored"), "linked"]) {
       git(root, "config", "blame.ignoreRevsFile", file);
-      expect(await codeOf(blame())).toBe("outside_roots");
+      expect(await code(...blame)).toBe("outside_roots");
     }
     write(root, ".ignored", `${reformat}\n`);
     git(root, "config", "blame.ignoreRevsFile", ".ignored");
-    expect((await blame()).text).toContain(`\n${first} `);
+    expect((await call(...blame)).text).toContain(`\n${first} `);
   });
 
   it("no repository of another user, unless the user has marked it as safe (CVE-2022-24765)", async (ctx) => {
@@ -358,7 +345,7 @@ describe("only what is allowed is opened:", () => {
     const root = repository();
     for (const part of [root, join(root, ".git")]) fs.chownSync(part, 12_345, 12_345);
     for (const name of ["git_status", "git_log", "git_list_files"])
-      expect(await codeOf(call(name, root)), name).toBe("dubious_ownership");
+      expect(await code(name, root), name).toBe("dubious_ownership");
     write(place.home, ".gitconfig", `[safe]\n\tdirectory = ${root}\n`);
     expect((await call("git_log", root)).data.commits).toHaveLength(1);
   });
@@ -366,12 +353,12 @@ describe("only what is allowed is opened:", () => {
   it("no submodule outside, before a command looks into it", async () => {
     const root = repository();
     submodule(root);
-    const add = () => call("git_add", root, { files: ["sub"] });
-    await add();
+    const add = ["git_add", root, { files: ["sub"] }] as const;
+    await call(...add);
     const { notes } = (await call("git_status", root)).data;
     expect(notes).toContainEqual(expect.stringMatching(/not examined.*: sub\.$/));
     write(root, "sub/.git", `gitdir: ${join(outside, ".git")}\n`);
-    expect(await codeOf(add())).toBe("outside_roots");
+    expect(await code(...add)).toBe("outside_roots");
   });
 });
 
@@ -383,11 +370,10 @@ describe("what leads out of the working tree", () => {
     fs.symlinkSync(place.path("out", "keys"), join(root, "d"));
     const args = { pattern: "needle", limit: 1 };
     const found = [];
-    let page = await call("git_grep", root, args);
-    found.push(...matchesIn(page.data));
-    while (page.data.next_cursor !== undefined) {
-      page = await call("git_grep", root, { ...args, cursor: page.data.next_cursor });
-      found.push(...matchesIn(page.data));
+    for (let cursor: unknown, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
+      const { data } = await call("git_grep", root, { ...args, cursor });
+      found.push(...matchesIn(data));
+      cursor = data.next_cursor;
     }
     expect(found).toEqual([{ path: "e/plain.txt", line: 1, text: "the needle" }]);
   });
@@ -403,8 +389,7 @@ describe("what leads out of the working tree", () => {
     fs.symlinkSync("repo/.git", place.path("in", "link"));
     for (const name of ["repo/.git/x", "repo/.GIT/x", "bare.git/x", "link/x", "repo/sub/.git/x"]) {
       const where = { ...args, path: place.path("in", name) };
-      const made = tool === "git_worktree_add" ? { ...where, repo_path: root } : where;
-      expect(await codeOf(callTool(over, tool, made)), name).toBe("inside_git_directory");
+      expect(await code(tool, root, where), name).toBe("inside_git_directory");
     }
     for (const name of ["repo/.git/x", "bare.git/x", "repo/sub"])
       expect(fs.existsSync(place.path("in", name)), name).toBe(false);

@@ -283,21 +283,22 @@ export const LOOPBACK: Partial<GitOptions> = {
 };
 
 /** A repository: the server's tools there, plain git, and its files. */
-export function at(root: string, options: Partial<GitOptions> = {}) {
-  const over = gitOver([place.folder], options);
-  const call = (name: string, args: Arguments = {}, asked?: RecordedCall) =>
-    callTool(
-      over,
-      name,
-      { ...(/_(init|clone)$/.test(name) ? {} : { repo_path: root }), ...args },
-      asked,
-    );
+export function at(
+  root: string,
+  options: Partial<GitOptions> = {},
+  allowed: string = place.folder,
+) {
+  const over = gitOver([allowed], options);
+  const call = (name: string, args: object = {}, asked?: RecordedCall) => {
+    const where = /_(init|clone)$/.test(name) ? {} : { repo_path: root };
+    return callTool(over, name, { ...where, ...args }, asked);
+  };
   return {
     root,
     over,
     call,
     /** The code with which the call fails. */
-    code: (name: string, args?: Arguments, asked?: RecordedCall) => codeOf(call(name, args, asked)),
+    code: (name: string, args?: object, asked?: RecordedCall) => codeOf(call(name, args, asked)),
     git: (...args: string[]) => git(root, ...args),
     /** The object that a name refers to. */
     id: (name: string) => git(root, "rev-parse", name).trim(),
@@ -344,11 +345,11 @@ export async function serve(folder: string, options: GitServerOptions = {}): Pro
 }
 
 /** Directories `in` (allowed) and `out` (not allowed), each with a repository. */
-export function insideAndOutside() {
-  const root = sampleRepository(place.path("in", "repo"));
+export function insideAndOutside(options: Partial<GitOptions> = {}) {
   const outside = emptyRepository(place.path("out", "repo"));
   commitFiles(outside, "Secret commit", { "secret.txt": "the secret\n" });
-  return { root, outside, over: gitOver([place.path("in")]) };
+  const root = sampleRepository(place.path("in", "repo"));
+  return { ...at(root, options, place.path("in")), outside };
 }
 
 /** Whether a process is still running; a zombie is not. */

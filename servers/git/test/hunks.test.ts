@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, unlinkSync } from "node:fs";
+import { readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { at, emptyRepository, place, randomOf, useTestDirectory } from "./fixture.ts";
@@ -54,22 +54,16 @@ describe("git_add with hunks", () => {
       return [...lines, "end without a break"].join("\n");
     };
     const { root, call, git, unstaged, write } = repositoryWith(files);
-    for (const [path, content] of Object.entries(files)) {
-      const text = change(Buffer.from(content).toString("latin1"));
-      write(path, Buffer.from(text, "latin1"));
-    }
+    for (const [path, content] of Object.entries(files))
+      write(path, Buffer.from(change(Buffer.from(content).toString("latin1")), "latin1"));
     execFileSync("chmod", ["+x", join(root, "crlf")]);
     git("config", "diff.suppressBlankEmpty", "true");
     for (const path of Object.keys(files)) {
       const ids = await unstaged({ paths: [path] });
       expect(ids, path).toHaveLength(3);
       // git add -p asks about a new mode first.
-      const answers = `${path === "crlf" ? "n\n" : ""}y\nn\ny\n`;
-      execFileSync("git", ["add", "-p", "--", path], {
-        cwd: root,
-        input: answers,
-        stdio: ["pipe", "ignore", "pipe"],
-      });
+      const input = `${path === "crlf" ? "n\n" : ""}y\nn\ny\n`;
+      execFileSync("git", ["add", "-p", "--", path], { cwd: root, input });
       const theirs = git("ls-files", "--stage", "--", path);
       git("reset", "--quiet", "--", path);
       await call("git_add", { hunks: [ids[0], ids[2]] });
@@ -79,10 +73,8 @@ describe("git_add with hunks", () => {
 
   it("stages deletions, new files and intended additions, and no rename", async () => {
     const text = numbers(1, 30).join("");
-    const { root, call, git, unstaged, staged, write } = repositoryWith({
-      gone: "1\n2\n",
-      old: text,
-    });
+    const files = { gone: "1\n2\n", old: text };
+    const { root, call, git, unstaged, staged, write } = repositoryWith(files);
     unlinkSync(join(root, "gone"));
     write("fresh", "x\ny\n");
     const [gone] = await unstaged({ paths: ["gone"] });
@@ -109,42 +101,36 @@ describe("git_add with hunks", () => {
       if (random(3) === 0 && lines.length > 0) lines.push("end");
       return lines;
     };
+    const isEnded = (each: string) => each.endsWith("\n");
     const edit = (lines: readonly string[]): string[] => {
       const edited = [...lines];
       for (let count = random(6); count >= 0; count--)
-        edited.splice(
-          random(edited.length + 1),
-          random(3),
-          ...text(random(3)).filter((one) => one.endsWith("\n")),
-        );
-      return edited.map((one, index) =>
-        index < edited.length - 1 && !one.endsWith("\n") ? `${one}\n` : one,
+        edited.splice(random(edited.length + 1), random(3), ...text(random(3)).filter(isEnded));
+      return edited.map(
+        (each, at) => each + (at === edited.length - 1 || isEnded(each) ? "" : "\n"),
       );
     };
-    const before = new Map(
-      Array.from({ length: 60 }, (_, index) => [`f${index}`, text(random(40))]),
-    );
     const bytes = (lines: readonly string[]) => Buffer.from(lines.join(""), "latin1");
+    const before = Array.from({ length: 60 }, () => text(random(40)));
     const { root, call, git, write } = repositoryWith(
-      Object.fromEntries([...before].map(([path, lines]) => [path, bytes(lines)])),
+      Object.fromEntries(before.map((lines, at) => [`f${at}`, bytes(lines)])),
     );
-    const after = new Map([...before].map(([path, lines]) => [path, edit(lines)]));
-    for (const [path, lines] of after) write(path, bytes(lines));
+    const after = before.map((lines, at) => [`f${at}`, bytes(edit(lines))] as const);
+    for (const [path, content] of after) write(path, content);
     const patch = git("diff", "--no-renames");
     const chosen: string[] = [];
-    let page = await call("git_diff_unstaged");
-    for (let ids = idsIn(page.text); ; ids = idsIn(page.text)) {
-      chosen.push(...ids.filter(() => random(2) === 0));
-      const cursor = /cursor "([^"]+)"/.exec(page.text)?.[1];
-      if (cursor === undefined) break;
-      page = await call("git_diff_unstaged", { cursor });
-    }
+    let cursor: string | undefined;
+    do {
+      const { text } = await call("git_diff_unstaged", { cursor });
+      chosen.push(...idsIn(text).filter(() => random(2) === 0));
+      cursor = /cursor "([^"]+)"/.exec(text)?.[1];
+    } while (cursor !== undefined);
     expect(chosen.length).toBeGreaterThan(20);
     for (let start = 0; start < chosen.length; start += 20)
       await call("git_add", { hunks: chosen.slice(start, start + 20) });
     // What is staged and what is left together are all changes, and each side is complete.
-    for (const [path, lines] of after)
-      expect(readFileSync(join(root, path)).equals(bytes(lines)), path).toBe(true);
+    for (const [path, content] of after)
+      expect(readFileSync(join(root, path)).equals(content), path).toBe(true);
     const rest = git("diff", "--no-renames");
     write("../rest.patch", Buffer.from(execFileSync("git", ["diff", "--binary"], { cwd: root })));
     git("apply", "--cached", "../rest.patch");
@@ -156,10 +142,8 @@ describe("git_add with hunks", () => {
 
 describe("git_reset with hunks", () => {
   it("unstages exactly these, also of new and deleted files", async () => {
-    const { root, call, git, staged, write } = repositoryWith({
-      a: numbers(1, 40).join(""),
-      gone: "1\n",
-    });
+    const files = { a: numbers(1, 40).join(""), gone: "1\n" };
+    const { call, git, read, staged, write } = repositoryWith(files);
     const lines = numbers(1, 40);
     lines[4] = "FIVE\n";
     lines[19] = "TWENTY\n";
@@ -174,7 +158,6 @@ describe("git_reset with hunks", () => {
     await call("git_reset", { hunks: [middle, ...(await ids("fresh")), ...(await ids("gone"))] });
     expect(staged("a").toString()).toBe(lines.toSpliced(19, 1, "line 20\n").join(""));
     expect(git("ls-files", "fresh", "gone").trim()).toBe("gone");
-    expect(readFileSync(join(root, "a"), "utf8")).toBe(lines.join(""));
-    expect(existsSync(join(root, "fresh"))).toBe(true);
+    expect([read("a"), read("fresh")]).toEqual([lines.join(""), "x\n"]);
   });
 });

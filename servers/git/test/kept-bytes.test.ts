@@ -1,18 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fakeCall } from "@refmcp/testing";
 import { expect, it } from "vitest";
 import { tools } from "../src/tools/index.ts";
-import {
-  callTool,
-  git,
-  gitOver,
-  makeDirty,
-  place,
-  sampleRepository,
-  useTestDirectory,
-  write,
-} from "./fixture.ts";
+import { at, makeDirty, place, sampleRepository, useTestDirectory, write } from "./fixture.ts";
 import { callOf, REMOTE } from "./matrix.ts";
 
 useTestDirectory();
@@ -37,19 +27,19 @@ const MINE = ["mine.txt", "mine.log", "deep/mine.log", "d.log", "e.log/mine"];
 const THEIRS = ["mine.txt", "mine.log", "deep/mine.log", "d.log/theirs", "e.log"];
 
 /** A repository with every kind of file; the branch that tools go to has other content for each. */
-function repository(state: "clean" | "dirty"): string {
-  const root = sampleRepository(place.path(state));
-  git(root, "reset", "--quiet", "--hard");
-  git(root, "checkout", "--quiet", "feature");
-  for (const path of THEIRS) write(root, path, "theirs\n");
-  git(root, "add", "--force", ".");
-  git(root, "commit", "--quiet", "-m", "Theirs");
-  git(root, "checkout", "--quiet", "main");
-  git(root, "checkout", "--quiet", "feature", "--", ...THEIRS);
-  git(root, "stash", "push", "--quiet");
-  if (state === "dirty") makeDirty(root);
-  for (const path of MINE) write(root, path, `mine, in ${path}\n`);
-  return root;
+function repository(state: "clean" | "dirty") {
+  const made = at(sampleRepository(place.path(state)));
+  const { git, write } = made;
+  git("checkout", "--quiet", "feature");
+  for (const path of THEIRS) write(path, "theirs\n");
+  git("add", "--force", ".");
+  git("commit", "--quiet", "-m", "Theirs");
+  git("checkout", "--quiet", "main");
+  git("checkout", "--quiet", "feature", "--", ...THEIRS);
+  git("stash", "push", "--quiet");
+  if (state === "dirty") makeDirty(made.root);
+  for (const path of MINE) write(path, `mine, in ${path}\n`);
+  return made;
 }
 
 const more: readonly [tool: string, args: object][] = [
@@ -67,19 +57,15 @@ const states = ["clean", "dirty"] as const;
 const all = calls.flatMap(([tool, args]) => states.map((state) => [tool, args, state] as const));
 
 it.each(all)("%s %o loses no byte of any file (%s)", async (tool, args, state) => {
-  const root = repository(state);
+  const { root, git, call } = repository(state);
   const before = filesIn(root).map((path) => readFileSync(path, "utf8"));
   const ids = before.map((text, index) => {
     write(place.folder, `content-${index}`, text);
-    return git(root, "hash-object", "--no-filters", place.path(`content-${index}`)).trim();
+    return git("hash-object", "--no-filters", place.path(`content-${index}`)).trim();
   });
-  const over = gitOver([place.folder]);
-  const repo = tool === "git_init" ? {} : { repo_path: root };
-  await callTool(over, tool, { ...repo, ...args }, fakeCall({ agrees: true })).catch(
-    () => undefined,
-  );
+  await call(tool, args).catch(() => undefined);
   const after = new Set(filesIn(root).map((path) => readFileSync(path, "utf8")));
-  const kept = git(root, "rev-list", "--objects", "--all", "--reflog", "--indexed-objects");
+  const kept = git("rev-list", "--objects", "--all", "--reflog", "--indexed-objects");
   const lost = before.filter(
     (text, index) => !after.has(text) && !kept.includes(ids[index] ?? "-"),
   );

@@ -1,24 +1,11 @@
 import { closeSync, openSync, readdirSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { connectStdio } from "@refmcp/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  callTool,
-  commitFiles,
-  emptyRepository,
-  git,
-  gitOver,
-  type Scratch,
-  scratch,
-  write,
-} from "./fixture.ts";
+import { describe, expect, it } from "vitest";
+import { at, emptyRepository, place, useTestDirectory } from "./fixture.ts";
 import { ALL_TOOLS } from "./world.ts";
 
-let place: Scratch;
-beforeEach(() => {
-  place = scratch();
-});
-afterEach(() => place.dispose());
+useTestDirectory();
 
 function start(root: string) {
   return connectStdio(join(import.meta.dirname, "../dist/bin.js"), { args: [root, ...ALL_TOOLS] });
@@ -42,16 +29,15 @@ describe("200 calls in flight", () => {
   }
 
   it.runIf(process.platform === "linux")("are read 16 at a time, within 120 MB", async () => {
-    const root = emptyRepository(place.path("repo"));
+    const { root, commit, git, write } = at(emptyRepository(place.path("repo")));
+    const words = "Words that explain it. ".repeat(100);
     for (let index = 0; index < 120; index++)
-      commitFiles(root, `Commit ${index}\n\n${"Words that explain it. ".repeat(100)}`, {
-        "a.txt": `${index}\n`.repeat(500),
-      });
+      commit(`Commit ${index}\n\n${words}`, { "a.txt": `${index}\n`.repeat(500) });
     for (let index = 0; index < 500; index++)
-      git(root, "update-ref", `refs/tags/t-${index}`, `HEAD~${index % 100}`);
-    git(root, "gc", "--quiet");
+      git("update-ref", `refs/tags/t-${index}`, `HEAD~${index % 100}`);
+    git("gc", "--quiet");
     const { client, pid = 0, close } = await start(root);
-    for (let index = 0; index < 200; index++) write(root, `new/${index}.txt`, `${index}\n`);
+    for (let index = 0; index < 200; index++) write(`new/${index}.txt`, `${index}\n`);
     const calls = (index: number) => [
       { name: "git_branch", arguments: { branch_type: "all" } },
       { name: "git_log", arguments: { max_count: 100, format: "full" } },
@@ -80,47 +66,44 @@ describe("200 calls in flight", () => {
 
 describe("ten callers that change one repository at the same time", () => {
   it("make ten commits, each with its own file", async () => {
-    const root = emptyRepository(place.path("repo"));
-    commitFiles(root, "Base", { "base.txt": "base\n" });
+    const { root, commit, git, write } = at(emptyRepository(place.path("repo")));
+    commit("Base", { "base.txt": "base\n" });
     const { client, close } = await start(root);
     const callers = Array.from({ length: 10 }, (_, index) => `caller-${index}`);
     const results = await Promise.all(
       callers.map(async (name) => {
-        write(root, `${name}.txt`, `${name}\n`);
         const files = [`${name}.txt`];
+        write(`${name}.txt`, `${name}\n`);
         const added = await client.callTool({ name: "git_add", arguments: { files } });
-        const made = await client.callTool({
-          name: "git_commit",
-          arguments: { message: name, files },
-        });
+        const args = { message: name, files };
+        const made = await client.callTool({ name: "git_commit", arguments: args });
         return [added.isError ?? false, made.isError ?? false];
       }),
     );
     await close();
     expect(results.flat()).toEqual(results.flat().map(() => false));
-    expect(git(root, "status", "--porcelain")).toBe("");
-    const commits = git(root, "log", "--format=%x00%s", "--name-only", "-10").split("\0").slice(1);
+    expect(git("status", "--porcelain")).toBe("");
+    const commits = git("log", "--format=%x00%s", "--name-only", "-10").split("\0").slice(1);
     const pairs = commits.map((commit) => commit.trim().split(/\n+/));
     expect(pairs.sort()).toEqual(callers.map((name) => [name, `${name}.txt`]));
-    git(root, "fsck", "--strict");
+    git("fsck", "--strict");
   });
 });
 
 describe("unbounded work", () => {
   it("is bounded: showing part of a 300 MB blob costs no more than that part", async () => {
-    const root = emptyRepository(place.path("big"));
+    const { root, call, git } = at(emptyRepository(place.path("big")));
     const file = openSync(join(root, "big.txt"), "w");
     const part = "0123456789abcdef".repeat(65_536);
     for (let index = 0; index < 300; index++) writeSync(file, part);
     closeSync(file);
-    git(root, "-c", "core.compression=0", "-c", "core.bigFileThreshold=1m", "add", "big.txt");
-    git(root, "commit", "--quiet", "-m", "Big");
-    const over = gitOver([root]);
+    git("-c", "core.compression=0", "-c", "core.bigFileThreshold=1m", "add", "big.txt");
+    git("commit", "--quiet", "-m", "Big");
     const before = process.memoryUsage().rss;
-    const { text } = await callTool(over, "git_show", { revision: "HEAD:big.txt" });
+    const { text } = await call("git_show", { revision: "HEAD:big.txt" });
     expect(text).toContain("1 very long line cut");
     expect(text.length).toBeLessThanOrEqual(20_000);
-    const patch = await callTool(over, "git_show", { revision: "HEAD" });
+    const patch = await call("git_show", { revision: "HEAD" });
     expect(patch.text.length).toBeLessThanOrEqual(20_000);
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024);
   });

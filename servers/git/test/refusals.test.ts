@@ -1,18 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  callTool,
-  failureOf,
-  git,
-  gitOver,
-  makeDirty,
-  type Scratch,
-  sampleRepository,
-  scratch,
-  write,
-} from "./fixture.ts";
+import { afterAll, describe, expect, it } from "vitest";
+import { at, failureOf, makeDirty, sampleRepository, scratch } from "./fixture.ts";
 
 const APP = "src/app.ts";
 const of = <Key extends string>(key: Key, ...values: readonly unknown[]) =>
@@ -80,41 +68,35 @@ const LOSING: readonly [tool: string, args: object][] = [
 ];
 
 describe("a refused call changes nothing:", () => {
-  let place: Scratch;
-  let root: string;
-  let before: string[];
-  const state = () => [
-    git(root, "for-each-ref"),
-    git(root, "rev-parse", "HEAD"),
-    git(root, "ls-files", "--stage"),
-    ...["notes.txt", APP].map((file) => readFileSync(join(root, file), "utf8")),
-  ];
-  const index = () => readFileSync(join(root, ".git", "index"), "latin1");
-  const refused = async (tool: string, args: object, call = fakeCall({ agrees: true })) =>
-    failureOf(callTool(gitOver([place.folder]), tool, { ...at(tool), ...args }, call));
-  const at = (tool: string) => (tool === "git_init" ? {} : { repo_path: root });
-
-  beforeAll(() => {
-    place = scratch();
-    root = makeDirty(sampleRepository(place.path("repo")));
-    write(root, "out/.gitignore", "/made.txt\n");
-    write(root, "out/made.txt", "made\n");
-    git(root, "status");
-    before = state();
-  });
+  const place = scratch();
   afterAll(() => place.dispose());
+  const root = makeDirty(sampleRepository(place.path("repo")));
+  const { call, git, read, write } = at(root, {}, place.folder);
+  const state = () => [
+    git("for-each-ref"),
+    git("rev-parse", "HEAD"),
+    git("ls-files", "--stage"),
+    ...["notes.txt", APP].map(read),
+  ];
+  write("out/.gitignore", "/made.txt\n");
+  write("out/made.txt", "made\n");
+  git("status");
+  const before = state();
 
   it.each(REFUSED)("%s with %s", async (tool, code, all) => {
-    for (const args of all)
-      expect((await refused(tool, args)).code, JSON.stringify(args)).toBe(code);
+    for (const args of all) {
+      const error = await failureOf(call(tool, args));
+      expect(error.code, JSON.stringify(args)).toBe(code);
+      expect(`${error.message} ${error.hint ?? ""}`).toMatch(/.{20}/);
+    }
     expect(state()).toEqual(before);
   });
 
   it.each(LOSING)("%s %o, unless the user agrees", async (tool, args) => {
-    const times = index();
-    for (const call of [fakeCall(), fakeCall({ agrees: false })])
-      expect((await refused(tool, args, call)).kind).toBe("denied");
-    expect(index() === times).toBe(true);
+    const times = read(".git/index");
+    for (const asked of [fakeCall(), fakeCall({ agrees: false })])
+      expect((await failureOf(call(tool, args, asked))).kind).toBe("denied");
+    expect(read(".git/index") === times).toBe(true);
     expect(state()).toEqual(before);
   });
 });
