@@ -3,8 +3,16 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fakeCall } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { at, emptyRepository, failureOf, insideAndOutside } from "./fixture.ts";
-import { isRunning, matchesIn, place, useTestDirectory } from "./fixture.ts";
+import {
+  at,
+  emptyRepository,
+  failureOf,
+  insideAndOutside,
+  isRunning,
+  matchesIn,
+  place,
+  useTestDirectory,
+} from "./fixture.ts";
 import { executable } from "./traps.ts";
 
 useTestDirectory();

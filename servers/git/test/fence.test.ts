@@ -3,8 +3,19 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { tools } from "../src/tools/index.ts";
-import { at, commitFiles, emptyRepository, failureOf, git, insideAndOutside } from "./fixture.ts";
-import { matchesIn, place, sampleRepository, useTestDirectory, write } from "./fixture.ts";
+import {
+  at,
+  commitFiles,
+  emptyRepository,
+  failureOf,
+  git,
+  insideAndOutside,
+  matchesIn,
+  place,
+  sampleRepository,
+  useTestDirectory,
+  write,
+} from "./fixture.ts";
 import { callOf } from "./matrix.ts";
 import { canary, configText, set, submodule } from "./traps.ts";
 

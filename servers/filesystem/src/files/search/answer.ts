@@ -93,7 +93,7 @@ export function pageOf(
 }
 
 /** What a search left out: numbers of entries, and paths of documents. */
-export interface Unsearched {
+interface Unsearched {
   links: number;
   archives: number;
   binary: number;

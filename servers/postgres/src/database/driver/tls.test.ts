@@ -116,7 +116,7 @@ async function encrypted(
   }
 }
 
-/** A server as it is reached through a proxy. */
+/** A server behind a proxy. */
 async function through(proxy: Server, server: TestPostgres) {
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
   const address = proxy.address();
