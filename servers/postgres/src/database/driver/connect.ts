@@ -16,32 +16,32 @@ export async function openConnection(target: Target): Promise<Connection> {
   // The second round of prefer-standby accepts any server.
   const { wanted: attribute, addresses } = target;
   const rounds = attribute === "prefer-standby" ? (["standby", "any"] as const) : [attribute];
-  const ways = addresses.flatMap((address) =>
-    address.attempts.map((attempt) => ({ address, attempt })),
-  );
   let last: unknown;
   for (const wanted of rounds)
-    for (const { address, attempt } of ways)
-      try {
-        const connection = await connect(target, address, attempt);
-        const { standby, readonly } = connection.role;
-        // libpq's target_session_attrs.
-        const kinds = {
-          "read-write": !standby && !readonly,
-          "read-only": standby || readonly,
-          primary: !standby,
-          standby,
-          any: true,
-        };
-        if (kinds[wanted]) return connection;
-        await connection.close();
-        last = new ToolError("unavailable", `No server of ${target.label} is ${wanted}.`, {
-          hint: "Check target_session_attrs and the hosts of the connection URL.",
-        });
-      } catch (error) {
-        if (error instanceof ToolError) throw error;
-        last = error;
-      }
+    for (const address of addresses)
+      for (const attempt of address.attempts)
+        try {
+          const connection = await connect(target, address, attempt);
+          const { standby, readonly } = connection.role;
+          // libpq's target_session_attrs.
+          const kinds = {
+            "read-write": !standby && !readonly,
+            "read-only": standby || readonly,
+            primary: !standby,
+            standby,
+            any: true,
+          };
+          if (kinds[wanted]) return connection;
+          await connection.close();
+          last = new ToolError("unavailable", `No server of ${target.label} is ${wanted}.`, {
+            hint: "Check target_session_attrs and the hosts of the connection URL.",
+          });
+          // Not again without TLS: it is the same server.
+          break;
+        } catch (error) {
+          if (error instanceof ToolError) throw error;
+          last = error;
+        }
   throw last instanceof ToolError ? last : connectionFailure(last, target.label);
 }
 

@@ -75,10 +75,14 @@ export class Connection {
    * @param isLast whether the transaction may end in the same packet
    */
   async query(statement: Statement, caps: Caps, isLast = false): Promise<Batch> {
-    const before = [...this.#takeOpening(), ...(statement.before ?? [])];
+    const opening = this.#takeOpening();
+    const before = [...opening, ...(statement.before ?? [])];
     const after = isLast && this.#needsRollbackOnly ? ["ROLLBACK"] : [];
     const query = new PortalQuery({ ...statement, before, after }, caps, () => this.cancel());
-    const batch = await query.run(this.client);
+    const batch = await query.run(this.client).catch((error: unknown) => {
+      if (query.hasBegun || opening.length === 0) this.isRepeatable = false;
+      throw error;
+    });
     if (query.isOver) this.#isOver = true;
     return batch;
   }

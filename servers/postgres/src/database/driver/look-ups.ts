@@ -1,3 +1,4 @@
+import { errorCode } from "@refmcp/boundary";
 import type { QueryResultRow } from "pg";
 import { catalogRows, type OwnQuery } from "./catalog.ts";
 import type { Connection } from "./connection.ts";
@@ -5,6 +6,15 @@ import { Pool } from "./pool.ts";
 
 /** How long the sessions look up names themselves after a look-up failed. */
 const PAUSE_MS = 30_000;
+
+const SETTINGS = [
+  "SET SESSION search_path = pg_catalog, pg_temp",
+  "SET SESSION plan_cache_mode = 'force_generic_plan'",
+  "SET SESSION default_transaction_read_only = 'on'",
+  // The definition of a view waits for locks of its tables; other look-ups must not wait with it.
+  "SET SESSION lock_timeout = 100",
+];
+const LOCK_TIMEOUT = "55P03";
 
 /**
  * Look-ups that judge statements, on a separate connection that runs none from outside: ours are prepared once, and nothing can
@@ -23,12 +33,13 @@ export class LookUps {
     const prepare = async () => {
       const connection = await open();
       this.#prepared.set(connection, new Map());
-      await connection.runAll([
-        "SET SESSION search_path = pg_catalog, pg_temp",
-        "SET SESSION plan_cache_mode = 'force_generic_plan'",
-        "SET SESSION default_transaction_read_only = 'on'",
-      ]);
-      return connection;
+      try {
+        await connection.runAll(SETTINGS);
+        return connection;
+      } catch (error) {
+        await connection.close();
+        throw error;
+      }
     };
     this.#pool = new Pool(prepare, 1, label);
   }
@@ -53,9 +64,9 @@ export class LookUps {
         looking.catch(() => connection.invalidate());
         return await connection.stoppable(looking, signal);
       });
-    } catch {
+    } catch (error) {
       signal.throwIfAborted();
-      this.#pausedUntil = Date.now() + PAUSE_MS;
+      if (errorCode(error) !== LOCK_TIMEOUT) this.#pausedUntil = Date.now() + PAUSE_MS;
       return undefined;
     }
   }

@@ -83,6 +83,8 @@ export class PortalQuery implements Submittable {
   /** Whether `after` was sent, too. */
   #isLast = false;
   #isSuspended = false;
+  /** Whether the server answered: the connection was not lost before. */
+  hasBegun = false;
   /** Whether Sync was sent, which the server always answers with ReadyForQuery. */
   #isSynced = false;
   /** Rows to fetch from the open portal once the server is ready. */
@@ -228,6 +230,7 @@ export class PortalQuery implements Submittable {
   handleCommandComplete({ text }: { text: string }): void {
     if (this.#before > 0) {
       this.#before -= 1;
+      this.hasBegun = true;
       return;
     }
     if (!this.#isLast || !this.#isSuspended) this.#tag ??= text;

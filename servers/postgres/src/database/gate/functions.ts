@@ -30,7 +30,7 @@ const DENIED: ReadonlySet<string> = new Set([
 
 const DENIED_PREFIXES =
   words(`pg_read_ pg_ls_ pg_file_ pg_logdir_ pg_advisory_ pg_try_advisory_ pg_logical_ pg_log_
-  pg_create_ pg_copy_ pg_drop_replication_ pg_replication_ pg_wal_replay_ pg_xlog_replay_ pg_stat_reset pg_restore_
+  pg_create_logical_ pg_create_physical_ pg_create_restore_point pg_copy_ pg_drop_replication_ pg_replication_ pg_wal_replay_ pg_xlog_replay_ pg_stat_reset pg_restore_
   pg_clear_ pg_sync_ pg_set_ pg_rotate_ pg_switch_ pg_backup_ pg_start_ pg_stop_ pg_import_ brin_summarize_
   brin_desummarize_ binary_upgrade_`);
 
@@ -133,7 +133,7 @@ const CHANGING = new Set(["nextval", "pg_notify"]);
 const ROLLED_BACK =
   /^(nextval|pg_notify|set_config|loread|lowrite|(be_)?lo_(?!export)\w+|pg_(try_)?advisory_\w+)$/;
 const RUNNING_TEXT =
-  /_to_xml|^(ts_stat|ts_rewrite|crosstab|connectby|xpath_table|pg_input_|\w+_in$)/;
+  /_to_xml|^(ts_stat|ts_rewrite|crosstab|connectby|xpath_table|pg_input_|(domain|array|record|range|multirange)_in$)/;
 
 export const runsText = (name: string) => RUNNING_TEXT.test(name.toLowerCase());
 

@@ -44,10 +44,7 @@ SELECT a.kind, a.name, pg_catalog.concat('operator ', o.oid::regoperator), NULL,
   JOIN pg_catalog.pg_operator s ON s.oid IN (o.oid, o.oprcom, o.oprnegate)
   JOIN pg_catalog.pg_proc f ON f.oid IN (s.oprcode, s.oprrest, s.oprjoin)
 UNION ALL
-SELECT kind, name, pg_catalog.concat('view ', oid::regclass), NULL, 'expression', pg_catalog.pg_get_viewdef(oid) FROM relation WHERE (relkind = 'v' OR ($3 AND relkind = 'm'))
-  -- Whoever installs extensions as a superuser vouches for their views of statistics, whose functions are in C.
-  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN pg_catalog.pg_extension x ON x.oid = d.refobjid AND d.deptype = 'e'
-    JOIN pg_catalog.pg_roles o ON o.oid = x.extowner AND o.rolsuper WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = relation.oid)
+SELECT kind, name, pg_catalog.concat('view ', oid::regclass), NULL, 'expression', pg_catalog.pg_get_viewdef(oid) FROM relation WHERE relkind = 'v' OR ($3 AND relkind = 'm')
 UNION ALL
 SELECT r.kind, r.name, pg_catalog.concat('policy ', pg_catalog.quote_ident(p.polname), ' on ', r.oid::regclass), NULL, 'expression', pg_catalog.pg_get_expr(e.tree, p.polrelid)
 FROM relation r JOIN pg_catalog.pg_policy p ON p.polrelid = r.oid AND ($3 OR p.polcmd IN ('r', '*'))
@@ -80,7 +77,9 @@ FROM asked a JOIN pg_catalog.pg_type t ON a.kind = 'type' AND t.typname = a.name
   UNION ALL SELECT 'function', f.proname FROM pg_catalog.pg_range g JOIN pg_catalog.pg_proc f ON f.oid IN (g.rngcanonical, g.rngsubdiff) WHERE g.rngtypid = t.oid
   UNION ALL SELECT 'type', u.typname FROM pg_catalog.pg_type u WHERE u.oid >= 16384 AND (u.oid IN (t.typelem, t.typbasetype)
     OR u.oid IN (SELECT c.atttypid FROM pg_catalog.pg_attribute c WHERE c.attrelid = t.typrelid AND t.typrelid <> 0)
-    OR u.oid IN (SELECT g.rngsubtype FROM pg_catalog.pg_range g WHERE t.oid = g.rngtypid))) u
+    OR u.oid IN (SELECT g.rngsubtype FROM pg_catalog.pg_range g WHERE t.oid = g.rngtypid)
+    -- The range of a multirange, which depends on it.
+    OR (t.typtype = 'm' AND u.oid IN (SELECT d.refobjid FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_catalog.pg_type'::regclass AND d.objid = t.oid AND d.refclassid = d.classid)))) u
 UNION ALL
 SELECT a.kind, a.name, 'cast or operator class of a type of PostgreSQL', NULL, 'function', f.proname FROM asked a JOIN pg_catalog.pg_proc f ON a.kind = 'always' AND f.oid IN (
   SELECT c.castfunc FROM pg_catalog.pg_cast c WHERE c.oid >= 16384 AND c.castsource < 16384 AND c.casttarget < 16384

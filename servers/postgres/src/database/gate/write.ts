@@ -54,7 +54,7 @@ const REFUSED: readonly (readonly [statement: RegExp, hint: string])[] = [
   [/^Copy/, "Use pg_export and pg_import_csv: they move data through files that you allowed."],
   [/^AlterSystem/, "Ask the user to change the server's configuration."],
   [/^(Createdb|Dropdb|AlterDatabase)/, "Ask the user to manage databases in psql."],
-  [/^CreateTableSpace/, "Ask the user to manage tablespaces."],
+  [/^(Create|Drop)TableSpace/, "Ask the user to manage tablespaces."],
   [/^(Create|Alter)Subscription/, "Subscriptions connect to other servers; ask the user for them."],
   [/^CreateUserMapping/, "User mappings contain passwords; ask the user to create them."],
   [/^Load/, "Ask the user to load libraries."],
