@@ -141,6 +141,29 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
       });
     });
 
+    ifWhole("pages through every match, whatever the facts and the limit", async () => {
+      for (const limit of [2, 3, 5, 8, 20]) {
+        const word = `tea${"abcdefghijklmnopqrst"[limit - 1]}`;
+        const entities = Array.from({ length: 24 }, (_, index) => {
+          const facts = Array.from({ length: Math.floor(Math.random() * 5) }, (_, at) =>
+            `${at} ${word} `.padEnd(10 + Math.random() * 250, "far away "),
+          );
+          return entity(`${word} ${index} ${"long ".repeat(Math.random() * 8)}.`, word, facts);
+        });
+        await create(given.store, entities);
+        const [seen, pages]: [Set<string>, string[][]] = [new Set(), []];
+        let cursor: string | undefined;
+        do {
+          const found = await page(word, { limit, cursor });
+          pages.push(found.entities.map(({ name }) => name));
+          for (const name of pages.at(-1) ?? []) seen.add(name);
+          cursor = found.next_cursor;
+          expect(cursor === undefined || found.total === 24).toBe(true);
+        } while (cursor !== undefined);
+        expect(seen.size, JSON.stringify([limit, pages])).toBe(24);
+      }
+    });
+
     it("ranks facts by rare words first, then the beginnings of words, then the newest", async () => {
       const facts = Array.from({ length: 40 }, (_, index) => `Mira drinks tea number ${index}`);
       await create(given.store, [

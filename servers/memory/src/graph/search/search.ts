@@ -16,8 +16,8 @@ const MAX_NEWEST = 1_000;
 const MAX_FACTS = 100;
 /** The share of an answer that relations always may have, and how many are looked at. */
 const [RELATIONS_SHARE, MAX_RELATIONS] = [0.15, 50];
-/** The JSON around the lists of an answer. */
-const FRAME = 200;
+/** The JSON around the lists of an answer, and how many facts are tried at most once one alone does not fit. */
+const [FRAME, MAX_TRIED] = [200, 8];
 /** The first facts of an answer are the best ones, even if those of an entity are then in two places. */
 const FIRST = 5;
 
@@ -67,7 +67,10 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     const items = await itemsOf(reader, candidates);
     const characters = Math.min(budget, limit * CHARS_PER_ENTITY);
     const note = noteOf(words, indexed, ranking.entities.length === 0);
-    const answer = (chosen: readonly Item[]) => {
+    // Each answer has the first candidate, so that the next page begins after it.
+    const first = items.filter(({ entity }) => entity.id === ids[0]).slice(0, 1);
+    const answer = (best: readonly Item[]) => {
+      const chosen = [...new Set([...best, ...first])];
       const entityIds = new Set(chosen.map(({ entity }) => entity.id));
       const { entities, learned } = withCommonDay(grouped(chosen, counts, indexed));
       const relations = relationRows
@@ -78,7 +81,7 @@ export async function searchNodes(store: Store, search: SearchQuery) {
       // What is shown is a beginning of the candidates; if not, the rest is repeated rather than left out.
       const unseen = candidates.findIndex(({ entity }) => !entityIds.has(entity.id));
       const next = offset + (unseen === -1 ? candidates.length : unseen);
-      const isMore = next > offset && next < ranking.entities.length;
+      const isMore = next < ranking.entities.length;
       return {
         entities,
         relations: relations.slice(0, fits),
@@ -89,13 +92,15 @@ export async function searchNodes(store: Store, search: SearchQuery) {
         next_cursor: isMore ? cursors.encode(next) : undefined,
       };
     };
-    // The best facts that fit; one always does.
-    let [chosen, left]: [Item[], number] = [[], characters];
-    for (const item of items) {
-      const size = Math.min(item.row?.content.length ?? 0, MAX_SNIPPET);
-      const next = [...chosen, item];
-      const rest = size > left ? -1 : characters - JSON.stringify(answer(next)).length;
-      if (rest >= 0 || chosen.length === 0) [chosen, left] = [next, rest];
+    // The best facts that fit: steps that double until one is too large, and halve from then on.
+    let [chosen, rest, step, growth]: [Item[], Item[], number, number] = [[], items, 16, 2];
+    while (rest.length > 0) {
+      const next = [...chosen, ...rest.slice(0, step)];
+      const left = characters - JSON.stringify(answer(next)).length;
+      const isShort = ({ row }: Item) => Math.min(row?.content.length ?? 0, MAX_SNIPPET) <= left;
+      if (left >= 0) [chosen, rest] = [next, rest.slice(step).filter(isShort)];
+      else [rest, growth] = [step === 1 ? rest.slice(1, MAX_TRIED) : rest, 0.5];
+      step = Math.max(1, step * growth);
     }
     return answer(chosen);
   });
@@ -181,11 +186,7 @@ function withCommonDay(entities: ShownEntity[]) {
  * A note on words that no text has: which ones were searched for instead, or, if nothing matches, what else to try. Most
  * questions have such a word, so it is not worth a part of an answer that has facts.
  */
-function noteOf(
-  words: readonly string[],
-  indexed: readonly IndexedWord[],
-  isEmpty: boolean,
-): string | undefined {
+function noteOf(words: readonly string[], indexed: readonly IndexedWord[], isEmpty: boolean) {
   const missing = missingWords(words, indexed);
   if (missing.length === 0) return undefined;
   const similar = indexed.flatMap(({ isSimilar, terms }) => (isSimilar ? terms : []));
