@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
-import type { Expectation } from "../language/ast.ts";
+import type { Expectation, Target } from "../language/ast.ts";
 import { ONCE } from "../language/locator.ts";
 import { type ElementCheck, isCount } from "../language/sentences.ts";
 import {
@@ -43,7 +43,10 @@ export async function expectationOutcome(
   }
   try {
     await hold(plan, page, timeout);
-    return { passed: true, actual: "" };
+    const around =
+      check.kind === "number in" ? check.inside : "target" in check && check.target?.inside;
+    if (!around || !(await isInFrame(page, around))) return { passed: true, actual: "" };
+    return { passed: false, actual: `${around.text} is an iframe: write in frame 'its title'` };
   } catch (error) {
     const message = plain(error);
     if (page.isClosed() || /Target (?:page|crashed)|has been closed/.test(message)) throw error;
@@ -54,6 +57,13 @@ export async function expectationOutcome(
       (await reason(check, plan, error, page, see));
     return { passed: false, actual };
   }
+}
+
+/** Whether a target is an iframe named as an element, or in one: nothing ever is in such an element. */
+async function isInFrame(page: Page, target: Target | undefined): Promise<boolean> {
+  if (target === undefined || target.base.kind === "frame") return false;
+  const frame = targetOn(page, target).and(page.locator("iframe, frame"));
+  return (await countOf(frame)) > 0 || isInFrame(page, target.inside);
 }
 
 /** How long an element may take to answer, and the time between two questions. */
