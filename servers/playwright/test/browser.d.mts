@@ -1,5 +1,3 @@
-import type { aptInstall } from "../../../scripts/lib/apt.mjs";
-
 /** A browser's program. */
 export interface BroughtBrowser {
   readonly executablePath: string;
@@ -9,9 +7,6 @@ export class NoBrowser extends Error {}
 
 export function ensureBrowser(parts?: {
   readonly say?: (line: string) => void;
-  readonly find?: () => Promise<string | undefined>;
-  readonly apt?: typeof aptInstall;
-  readonly download?: (say: (line: string) => void) => Promise<string | undefined>;
 }): Promise<BroughtBrowser>;
 
 export function browserVariables(): Record<string, string>;

@@ -1,11 +1,12 @@
 // Finds a browser for tests, benchmarks and the demo, as the server itself does; if none starts, installs one: as
 // root on Debian by apt, else by Playwright's own installer into the user's cache. Several processes may ask at once.
-import { spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import { alone, aptInstall } from "../../../scripts/lib/apt.mjs";
 
@@ -25,38 +26,31 @@ export class NoBrowser extends Error {}
 /**
  * A working browser on this machine; installs one if there is none.
  *
- * @param {{ say?: (line: string) => void, find?: () => Promise<string | undefined>, apt?: typeof aptInstall,
- * download?: typeof installByPlaywright }} [parts] `say` announces an installation, before it begins; the others are
- * for tests of this function
+ * @param {{ say?: (line: string) => void }} [parts] `say` announces an installation, before it begins
  * @returns {Promise<{ executablePath: string }>}
  * @throws {NoBrowser} with one sentence that says how to get one. Inside vitest the test or suite is skipped instead.
  */
-export async function ensureBrowser({
-  say = (line) => process.stderr.write(`${line}\n`),
-  find = findBrowser,
-  apt = aptInstall,
-  download = installByPlaywright,
-} = {}) {
-  const isOwn = find === findBrowser;
+export async function ensureBrowser({ say = (line) => process.stderr.write(`${line}\n`) } = {}) {
   const known = process.env[FOUND];
-  if (isOwn && known !== undefined && existsSync(known)) return { executablePath: known };
-  if (isOwn && process.env[MISSING] !== undefined) throw missing(process.env[MISSING]);
+  if (known !== undefined && existsSync(known)) return { executablePath: known };
+  if (process.env[MISSING] !== undefined) throw missing(process.env[MISSING]);
   return alone("refmcp-test-browser", async () => {
-    let executablePath = await find();
+    let executablePath = await findBrowser();
     const reasons = [];
-    for (const install of [() => apt(["chromium-headless-shell"], { say }), () => download(say)]) {
+    const apt = () => aptInstall(["chromium-headless-shell"], { say });
+    for (const install of [apt, () => installByPlaywright(say)]) {
       if (executablePath !== undefined) break;
       const reason = await install();
-      if (reason === undefined) executablePath = await find();
+      if (reason === undefined) executablePath = await findBrowser();
       if (executablePath === undefined)
         reasons.push(reason ?? "the installed one does not start, perhaps for lack of libraries");
     }
     if (executablePath !== undefined) {
-      if (isOwn) process.env[FOUND] = executablePath;
+      process.env[FOUND] = executablePath;
       return { executablePath };
     }
     const reason = `No browser starts on this machine, and none could be installed (${reasons.join("; ")}). Install Chrome, Edge or Chromium, or run: npx playwright install --with-deps chromium-headless-shell`;
-    if (isOwn) process.env[MISSING] = reason;
+    process.env[MISSING] = reason;
     throw missing(reason);
   });
 }
@@ -128,23 +122,16 @@ async function installByPlaywright(say) {
   say(
     `Installing a headless Chromium into your Playwright cache (${DOWNLOAD}): npx playwright@${version} install chromium-headless-shell`,
   );
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, [cli, "install", "chromium-headless-shell"], {
-      // A connection that does not come about fails after 15 s instead of 30; it tries five times.
-      env: { PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT: "15000", ...process.env },
-      stdio: ["ignore", "pipe", "pipe"],
-      timeout: MAX_DOWNLOAD_MS,
-    });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (chunk) => (output += chunk));
-    child.on("error", (error) => resolve(`Playwright's installer failed: ${error.message}`));
-    child.on("close", (code, signal) => {
-      if (code === 0) return resolve(undefined);
-      const why = /\b(?:getaddrinfo|connect|timed out|ENOSPC|EACCES)\b[^\n]*/.exec(output)?.[0];
-      const reason =
-        signal === null ? (why ?? `exit code ${code}`) : "it took more than 10 minutes";
-      resolve(`Playwright's installer failed: ${reason.trim()}`);
-    });
-  });
+  const args = [cli, "install", "chromium-headless-shell"];
+  // A connection that does not come about fails after 15 s instead of 30; it tries five times.
+  const env = { PLAYWRIGHT_DOWNLOAD_CONNECTION_TIMEOUT: "15000", ...process.env };
+  const options = { env, timeout: MAX_DOWNLOAD_MS, maxBuffer: 1e8 };
+  return promisify(execFile)(process.execPath, args, options).then(
+    () => undefined,
+    ({ stdout, stderr, code, killed }) => {
+      const why = /\b(?:getaddrinfo|connect|timed out|ENOSPC|EACCES)\b[^\n]*/.exec(stdout + stderr);
+      const reason = killed ? "it took more than 10 minutes" : (why?.[0] ?? `exit code ${code}`);
+      return `Playwright's installer failed: ${reason.trim()}`;
+    },
+  );
 }

@@ -1,61 +1,25 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { aptInstall } from "../../../scripts/lib/apt.mjs";
+import { folderOf } from "./session.ts";
 
-let said: string[];
-const say = (line: string): void => {
-  said.push(line);
-};
-beforeEach(() => {
-  said = [];
-});
-
-describe("aptInstall", () => {
-  /** A program in place of apt-get that writes down how it is called and prints what apt prints. */
-  async function apt(script: string): Promise<{ path: string; calls(): Promise<string[]> }> {
-    const folder = await mkdtemp(join(tmpdir(), "refmcp-apt-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const path = join(folder, "apt-get");
-    const log = join(folder, "log");
-    await writeFile(path, `#!/bin/sh\necho "$@" >> '${log}'\n${script}\n`);
-    await chmod(path, 0o755);
-    const lines = async () => (await readFile(log, "utf8").catch(() => "")).split("\n");
-    return {
-      path,
-      calls: async () =>
-        (await lines())
-          .filter((line) => line !== "")
-          .map((line) => line.replace(/^.*Timeout=300 /, "")),
-    };
-  }
-  const SIMULATION = `case "$*" in *--assume-no*)
-    echo 'Need to get 208 kB/311 kB of archives.'
-    echo 'After this operation, 725 kB of additional disk space will be used.'
-    echo Abort.; exit 1;; esac`;
-  const INSTALL = "install -y --no-install-recommends pgbouncer";
-
-  it("announces the exact command and its size before installing", async () => {
-    const { path, calls } = await apt(SIMULATION);
-    expect(
-      await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env: {} }),
-    ).toBeUndefined();
-    expect(said).toEqual([
-      `Installing system packages, as root: apt-get ${INSTALL} (208 kB/311 kB to download, 725 kB on disk; --no-system-packages refuses this)`,
-    ]);
-    expect(await calls()).toEqual([
-      "install --assume-no --no-install-recommends pgbouncer",
-      INSTALL,
-    ]);
-  });
-
-  it("does nothing if the user refuses it", async () => {
-    const { path, calls } = await apt(SIMULATION);
-    const env = { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" };
-    expect(await aptInstall(["pgbouncer"], { say, apt: path, isRoot: true, env })).toContain(
-      "--no-system-packages was given",
-    );
-    expect([said, await calls()]).toEqual([[], []]);
-  });
+it("a system package is announced before it is installed, and not installed if refused", async () => {
+  const folder = await folderOf("apt");
+  const [apt, log] = [join(folder, "apt-get"), join(folder, "log")];
+  const simulation =
+    "case \"$*\" in *--assume-no*) echo 'Need to get 208 kB/311 kB of archives.'; exit 1;; esac";
+  await writeFile(apt, `#!/bin/sh\necho "$@" >> '${log}'\n${simulation}\n`);
+  await chmod(apt, 0o755);
+  const said: string[] = [];
+  const parts = { say: (line: string) => void said.push(line), apt, isRoot: true };
+  const refused = { REFMCP_NO_SYSTEM_PACKAGES: "1", CI: "true" };
+  expect(await aptInstall(["pgbouncer"], { ...parts, env: refused })).toContain(
+    "--no-system-packages",
+  );
+  await expect(readFile(log)).rejects.toThrow();
+  expect(await aptInstall(["pgbouncer"], { ...parts, env: {} })).toBeUndefined();
+  const command = "install -y --no-install-recommends pgbouncer";
+  expect(said).toEqual([expect.stringContaining(`apt-get ${command} (208 kB/311 kB to download`)]);
+  expect((await readFile(log, "utf8")).trim().split("\n").at(-1)).toContain(command);
 });

@@ -1,67 +1,45 @@
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { connectInMemory } from "@refmcp/testing";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { server } from "../src/server.ts";
+import { beforeAll, expect, it } from "vitest";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { ABSENCES, AROUND, CHECKS, formsSite, playing, STEPS } from "./forms.ts";
 import type { Site } from "./lab.ts";
+import { type Session, session } from "./session.ts";
 
 /** Playwright runs all specs, more than a minute on an idle machine. */
 const MAX_MS = 600_000;
-let site: Site;
-let folder: string;
+let talk: Session;
+let web: Site;
 let home: string;
-let browser: Awaited<ReturnType<typeof ensureBrowser>>;
 
 beforeAll(async () => {
-  browser = await ensureBrowser();
-  site = await formsSite();
-  folder = await mkdtemp(join(tmpdir(), "refmcp-playwright-export-"));
-  const launch = JSON.stringify({ executablePath: browser.executablePath });
-  home = await project(folder, {
+  talk = await session({ args: ["--max-answer-chars", "80000"] });
+  web = await formsSite();
+  const launch = JSON.stringify(await ensureBrowser());
+  home = await project(talk.folder, {
     "playwright.config.js": `export default { testDir: ".", workers: 2, retries: 0, timeout: 90_000, expect: { timeout: 20_000 }, use: { launchOptions: ${launch} } };\n`,
     "notes.txt": '{"log":{"entries":[]}}\n',
   });
   // npm's @playwright/test is the same module under another name.
   const other = join(home, "node_modules", "@playwright", "test");
   await mkdir(other, { recursive: true });
-  await writeFile(
-    join(other, "package.json"),
-    '{ "name": "@playwright/test", "type": "module", "exports": "./index.js" }\n',
-  );
+  const described = { name: "@playwright/test", type: "module", exports: "./index.js" };
+  await writeFile(join(other, "package.json"), JSON.stringify(described));
   await writeFile(join(other, "index.js"), 'export * from "playwright/test";\n');
-});
-afterAll(async () => {
-  await site?.close();
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 /** The code from pw_export_spec. */
 async function exported(
   scripts: Readonly<Record<string, { steps?: readonly string[]; assertions?: readonly string[] }>>,
 ): Promise<void> {
-  const args = ["--executable-path", browser.executablePath, "--max-answer-chars", "80000"];
-  const { client, close } = await connectInMemory(server, { args });
-  try {
-    for (const [title, script] of Object.entries(scripts)) {
-      const given = { title, url: site.url, ...script };
-      const { content, isError } = await client.callTool({
-        name: "pw_export_spec",
-        arguments: given,
-      });
-      const [block] = content;
-      if (isError === true || block?.type !== "text") throw new Error(JSON.stringify(content));
-      const lines = block.text.split("\n");
-      const spec = title.startsWith("not") ? lines.map(negated) : lines;
-      await writeFile(join(home, `${title}.spec.ts`), spec.join("\n"));
-    }
-  } finally {
-    await close();
+  for (const [title, script] of Object.entries(scripts)) {
+    const { text } = await talk.good("pw_export_spec", { title, url: web.url, ...script });
+    const lines = text.split("\n");
+    const spec = title.startsWith("not") ? lines.map(negated) : lines;
+    await writeFile(join(home, `${title}.spec.ts`), spec.join("\n"));
   }
 }
 
@@ -70,16 +48,15 @@ async function playwrightTest(...args: string[]): Promise<{ passed: boolean; out
   const cli = join(home, "node_modules", "playwright", "cli.js");
   const { VITEST: _, NODE_OPTIONS: __, ...rest } = process.env;
   const env = { ...rest, NO_COLOR: "1", PW_SECRET_PASSWORD: "hunter2 & more" };
-  return promisify(execFile)(process.execPath, [cli, "test", "--reporter=line", ...args], {
-    cwd: home,
-    env,
-    maxBuffer: 1e8,
-  }).then(
+  const options = { cwd: home, env, maxBuffer: 1e8 };
+  const running = promisify(execFile)(
+    process.execPath,
+    [cli, "test", "--reporter=line", ...args],
+    options,
+  );
+  return running.then(
     ({ stdout }) => ({ passed: true, output: stdout }),
-    (error: { stdout?: string }) => ({
-      passed: false,
-      output: (error.stdout ?? String(error)).slice(0, 4_000),
-    }),
+    (error) => ({ passed: false, output: String(Object(error).stdout ?? error).slice(0, 4_000) }),
   );
 }
 
@@ -87,6 +64,7 @@ async function playwrightTest(...args: string[]): Promise<{ passed: boolean; out
 const FAILING = CHECKS.filter(([, , actual]) => !/matches h6|Choose one/.test(actual))
   .map(([, fails]) => fails.replace(/ within \d+ms$/, ""))
   .filter((fails) => !fails.startsWith("table"));
+const WITHOUT_TABS = AROUND.filter((form) => !/ tab\b/.test(form.join()));
 const negated = (line: string) =>
   line.replace(
     /^(\s*(?:await )?expect.*\))\.(not\.)?(?=to[A-Z]\w*\()/,
@@ -102,12 +80,7 @@ it(
       not: { assertions: FAILING.slice(0, 60) },
       notThese: { assertions: FAILING.slice(60) },
       // A spec cannot have a step that switches tabs.
-      around: {
-        steps: playing(
-          AROUND.filter((form) => !/ tab\b/.test(form.join())),
-          "notes.txt",
-        ),
-      },
+      around: { steps: playing(WITHOUT_TABS, "notes.txt") },
       steps: { steps: playing(STEPS, "notes.txt") },
     });
     expect(await playwrightTest()).toEqual({

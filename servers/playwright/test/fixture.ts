@@ -33,21 +33,14 @@ for (let n = 0; n < 250; n++) test(\`is one of many tests with a title that is r
 `;
 
 /** An image of one color. */
-export function picture(
-  width: number,
-  height: number,
-  [red, green, blue]: readonly [number, number, number],
-): Buffer {
+export function picture(width: number, height: number, color: readonly number[]): Buffer {
   const png = new PNG({ width, height });
-  for (let i = 0; i < png.data.length; i += 4) png.data.set([red, green, blue, 255], i);
+  for (let i = 0; i < png.data.length; i += 4) png.data.set([...color, 255], i);
   return PNG.sync.write(png);
 }
 
 /** A user's project that uses the installed Playwright. */
-export async function project(
-  folder: string,
-  files: Readonly<Record<string, string>>,
-): Promise<string> {
+export async function project(folder: string, files: Record<string, string>): Promise<string> {
   const home = join(folder, "project");
   await mkdir(join(home, "node_modules"), { recursive: true });
   const installed = dirname(createRequire(import.meta.url).resolve("playwright/package.json"));
@@ -69,10 +62,8 @@ export async function world(): Promise<World> {
   await writeFile(join(run, "home.png"), picture(320, 200, [240, 240, 250]));
   await writeFile(join(run, "home.actual.png"), picture(32, 20, [0, 128, 0]));
   await writeFile(join(run, "log.txt"), "one line of a long log\n".repeat(20_000));
-  await writeFile(
-    join(run, "report.json"),
-    `${JSON.stringify({ url: `${site.url}/`, passed: false })}\n`,
-  );
+  const report = { url: `${site.url}/`, passed: false };
+  await writeFile(join(run, "report.json"), `${JSON.stringify(report)}\n`);
   await writeFile(join(folder, "private.txt"), SECRET);
   // In memory the server has the environment of the tests.
   process.env.PW_SECRET_PASSWORD = SECRET;

@@ -43,12 +43,7 @@ export async function serve(
       response.writeHead(404, { "content-type": "text/plain" }).end("not here");
     else if (typeof page === "function") page(request, response);
     else {
-      const type = path.endsWith(".js")
-        ? "text/javascript"
-        : path.endsWith(".css")
-          ? "text/css"
-          : "text/html; charset=utf-8";
-      response.writeHead(200, { "content-type": type }).end(page);
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
     }
   });
   await new Promise<void>((resolve) => server.listen(port, host, resolve));

@@ -34,7 +34,6 @@ const CASES: readonly Case[] = [
     checks: {
       "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(),
       "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(),
-      "no dialog": (page) => check(page.getByRole("dialog")).toHaveCount(0),
       "dialog does not exist": (page) => check(page.getByRole("dialog")).toHaveCount(0),
       "dialog 'Cookies' contains 'cookies'": (page) =>
         check(page.getByRole("dialog", { name: "Cookies" })).toContainText("cookies"),
@@ -159,19 +158,11 @@ it("agrees with hand-written checks with Playwright's own expect", async () => {
         const url = `${web.url}/${index}`;
         const page = await browser.newPage();
         await page.goto(url);
-        const theirs = await Promise.all(
-          Object.values(checks).map((run) =>
-            run(page).then(
-              () => true,
-              () => false,
-            ),
-          ),
-        );
+        const running = Object.values(checks).map((run) => run(page));
+        const theirs = (await Promise.allSettled(running)).map((one) => one.status === "fulfilled");
         const sentences = Object.keys(checks);
-        const { assertions } = await lab.run({
-          url,
-          assertions: sentences.map((one) => `${one} within 500ms`),
-        });
+        const given = sentences.map((one) => `${one} within 500ms`);
+        const { assertions } = await lab.run({ url, assertions: given });
         return [
           { name, verdicts: assertions.map(({ passed }, n) => [sentences[n], passed]) },
           { name, verdicts: theirs.map((passed, n) => [sentences[n], passed]) },
@@ -184,16 +175,4 @@ it("agrees with hand-written checks with Playwright's own expect", async () => {
   } finally {
     await browser.close();
   }
-});
-
-it("lists the candidates of an ambiguous target as working targets", async () => {
-  const index = CASES.findIndex(({ name }) => name.startsWith("two buttons"));
-  const report = await lab.run({ url: `${web.url}/${index}`, steps: ["click button 'Save'"] });
-  expect(report.failed_step).toMatch(
-    /^click button 'Save': button 'Save' matches 2 elements\. Choose one: button 'Save as…' \(.*\), button exactly 'Save' \(.*\); or write first/,
-  );
-  const assertions = ["button 'Save as…' is enabled", "button exactly 'Save' is disabled"];
-  expect(await lab.run({ url: `${web.url}/${index}`, assertions })).toMatchObject({
-    passed: true,
-  });
 });

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { chmod, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Connected, connectStdio } from "@refmcp/testing";
+import { type Connected, type ConnectOptions, connectStdio } from "@refmcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../../../vitest.long.ts";
 import { ensureBrowser } from "./browser.mjs";
@@ -13,10 +13,12 @@ import { answerOf, folderOf, site } from "./session.ts";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 
-async function start(...args: string[]): Promise<Connected & { readonly pid: number }> {
+async function start(args: string[], more: ConnectOptions = {}) {
   const { executablePath } = await ensureBrowser();
-  const all = ["--executable-path", executablePath, ...args];
-  const connected = await connectStdio(bin, { args: all });
+  const connected = await connectStdio(bin, {
+    args: ["--executable-path", executablePath, ...args],
+    ...more,
+  });
   onTestFinished(() => connected.close().catch(() => undefined));
   const { pid } = connected;
   if (pid === undefined) throw new Error("it has no process");
@@ -34,7 +36,7 @@ const run = async ({ client }: Connected, url: string, steps: string[] = []) =>
 /** A server in the middle of a run, and the processes of its browser. */
 async function busy() {
   const web = await site({ "*": page("<h1>Good</h1>") });
-  const server = await start("--output-dir", await folderOf("runs"));
+  const server = await start(["--output-dir", await folderOf("runs")]);
   const running = run(server, `${web.url}/long`, ["wait for 60s"]).then(
     (answer) => answer.text,
     (error: unknown) => String(error),
@@ -46,15 +48,8 @@ async function busy() {
 }
 
 /** Waits until none of the processes runs. */
-async function gone(
-  processes: readonly { readonly pid: number; readonly command: string }[],
-): Promise<void> {
-  await expect
-    .poll(() =>
-      processes.filter(({ pid }) => isRunning(pid)).map(({ command }) => command.slice(0, 80)),
-    )
-    .toEqual([]);
-}
+const gone = (processes: readonly { readonly pid: number; readonly command: string }[]) =>
+  expect.poll(() => processes.filter(({ pid }) => isRunning(pid))).toEqual([]);
 
 describe.runIf(process.platform === "linux")("no process is left", () => {
   it.each(rowsOf(["SIGKILL", "SIGTERM", "SIGINT"] as const, 1))(
@@ -98,7 +93,7 @@ test("never ends", async () => {
 });
 `,
     });
-    const server = await start("--project", home, "--output-dir", await folderOf("runs"));
+    const server = await start(["--project", home, "--output-dir", await folderOf("runs")]);
     const running = server.client
       .callTool({ name: "pw_run_specs", arguments: {} })
       .catch(() => undefined);
@@ -111,3 +106,34 @@ test("never ends", async () => {
     await running;
   });
 });
+
+it.runIf(process.platform === "linux")(
+  "a HOME in which no folder can be created: artifacts are kept in a temporary folder",
+  async () => {
+    const [home, temporary] = [await folderOf("home"), await folderOf("tmp")];
+    await chmod(home, 0);
+    // Root may do anything until it gives up its capabilities.
+    const unprivileged = ["setpriv", "--inh-caps=-all", "--bounding-set=-all", process.execPath];
+    const isRoot = process.getuid?.() === 0;
+    const { client } = await start(isRoot ? ["--no-sandbox"] : [], {
+      env: { HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: "" },
+      ...(isRoot ? { node: unprivileged } : {}),
+    });
+    const call = async (name: string, args: Record<string, unknown>) =>
+      answerOf(await client.callTool({ name, arguments: args }));
+    const { url } = await site({ "/": page("<h1>Good</h1>") });
+    const { data, text, links } = await call("pw_run_test", { url, assertions: ["h1 is 'Good'"] });
+    expect(data, text).toMatchObject({ passed: true });
+    const [note = ""] = Object(data).notes ?? [];
+    const cache = join(home, ".cache/refmcp/playwright/runs");
+    expect(note).toContain(`since ${cache} cannot be written (`);
+    expect(note).toContain("--output-dir chooses another folder");
+    const shown = await call("pw_view_artifact", { run_id: data.run_id });
+    expect(Buffer.from(shown.images[0]?.data ?? "", "base64")).toEqual(
+      await readFile(fileURLToPath(links[0]?.uri ?? "")),
+    );
+    // Only this user can read them.
+    const folder = (await readdir(temporary)).find((name) => name.startsWith("refmcp-")) ?? "";
+    expect((await stat(join(temporary, folder))).mode & 0o077).toBe(0);
+  },
+);

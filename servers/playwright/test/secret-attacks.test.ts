@@ -11,17 +11,13 @@ import { makeTester, type TestTester } from "./testers.ts";
 // README says that a page which shows them one by one can reveal it.
 
 const KEY = "hunter22Zq";
+const base64 = (text: string) => Buffer.from(text).toString("base64");
 const FORMS = [
   KEY,
-  KEY.toUpperCase(),
   encodeURIComponent(KEY),
   Buffer.from(KEY).toString("hex"),
-  ...["", "a", "ab"].map((before) =>
-    Buffer.from(before + KEY)
-      .toString("base64")
-      .slice(before === "" ? 0 : 4, -4),
-  ),
-].filter((form) => form !== KEY.toUpperCase());
+  ...["", "a", "ab"].map((before) => base64(before + KEY).slice(before === "" ? 0 : 4, -4)),
+];
 
 /** Shows the value of its field in many ways. */
 const MIRRORS = page(
@@ -87,28 +83,19 @@ describe("a secret that a page shows everywhere", () => {
     expectNone(text);
     expect(report.failed_step).toBeUndefined();
     expect(report.seen?.snapshot).toContain("Sign in");
-    expect(
-      report.artifacts?.map(({ name }) => name).filter((name) => /zip|webm/.test(name)),
-    ).toEqual([]);
+    expect(report.artifacts?.map(({ name }) => name).join()).not.toMatch(/zip|webm/);
     expect(report.notes?.join()).toContain("no trace: the run uses a secret");
   });
 
   it("is covered in pictures: the field, copies of it, texts, SVG", async () => {
     const shots = ["text' of #m", "drawing' of svg", "copy' of #o"];
-    const { report } = await run(
-      shots.map((shot) => `screenshot '${shot}`),
-      [],
-      ["screenshot"],
-    );
+    const steps = shots.map((shot) => `screenshot '${shot}`);
+    const { report } = await run(steps, [], ["screenshot"]);
     for (const name of ["text", "drawing", "copy"]) {
-      const { path = "" } =
-        report.artifacts?.find((one) => one.name.endsWith(`-${name}.png`)) ?? {};
-      const { data } = PNG.sync.read(await readFile(path));
-      const colors = new Set(
-        Array.from({ length: data.length / 4 }, (_, n) => data.readUInt32BE(n * 4)),
-      );
+      const shot = report.artifacts?.find((one) => one.name.endsWith(`-${name}.png`));
+      const { data } = PNG.sync.read(await readFile(shot?.path ?? ""));
       // The color of Playwright's masks.
-      expect(colors, name).toContain(0xff00ffff);
+      expect(data.includes(Buffer.from("ff00ffff", "hex")), name).toBe(true);
     }
   });
 

@@ -11,11 +11,7 @@ export interface Answer {
   readonly text: string;
   readonly isError: boolean;
   readonly data: Record<string, unknown>;
-  readonly links: readonly {
-    readonly uri: string;
-    readonly name: string;
-    readonly mimeType?: string | undefined;
-  }[];
+  readonly links: readonly { uri: string; name: string; mimeType?: string | undefined }[];
   readonly images: readonly { readonly data: string; readonly mimeType: string }[];
 }
 

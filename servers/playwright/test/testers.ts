@@ -25,43 +25,18 @@ export interface TestTester {
   close(): Promise<void>;
 }
 
-export type { TesterOptions } from "../src/browser/run/tester.ts";
-
 export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
   ...{
     browser: "chromium",
     executablePath: undefined,
-    cdpEndpoint: undefined,
-    wsEndpoint: undefined,
   },
-  ...{ sandbox: true, env: process.env },
+  ...{ cdpEndpoint: undefined, wsEndpoint: undefined, sandbox: true, env: process.env },
   ...given,
 });
 
 /** Starts a browser. */
-export async function ownBrowser(): Promise<Launched> {
-  const { executablePath } = await ensureBrowser();
-  return launch(launchOptions({ executablePath }));
-}
-
-/** The options of a tester, its guard open. */
-function testerOptions(folder: string): TesterOptions {
-  return {
-    // Each has its own: a page that a browser cannot close holds up no other file.
-    launch: ownBrowser,
-    policy: { guardFor: async () => openGuard },
-    runs: new RunStore({ folder: join(folder, "runs") }),
-    secrets: new Secrets([["PASSWORD", "hunter2 & more"]]),
-    readUpload: async (path) => ({
-      name: basename(path),
-      mimeType: "text/plain",
-      buffer: await readFile(path),
-    }),
-    ignoreHttpsErrors: false,
-    concurrency: 4,
-    log: () => undefined,
-  };
-}
+export const ownBrowser = async (): Promise<Launched> =>
+  launch(launchOptions(await ensureBrowser()));
 
 /** Only hanging runs should time out. */
 export const requestOf = (request: Partial<RunRequest> & { url: string }): RunRequest => ({
@@ -106,10 +81,23 @@ export async function makeDrivers(
   return drivers;
 }
 
-/** A tester that is closed after the tests of the file. */
+/** A tester that is closed after the tests of the file; its guard is open. */
 export function makeTester(options: Partial<TesterOptions> = {}): TestTester {
   const folder = mkdtempSync(join(tmpdir(), "refmcp-playwright-"));
-  const tester = new Tester({ ...testerOptions(folder), ...options });
+  const tester = new Tester({
+    // Each has its own: a page that a browser cannot close holds up no other file.
+    launch: ownBrowser,
+    policy: { guardFor: async () => openGuard },
+    runs: new RunStore({ folder: join(folder, "runs") }),
+    secrets: new Secrets([["PASSWORD", "hunter2 & more"]]),
+    readUpload: async (path) => ({
+      name: basename(path),
+      mimeType: "text/plain",
+      buffer: await readFile(path),
+    }),
+    ...{ ignoreHttpsErrors: false, concurrency: 4, log: () => undefined },
+    ...options,
+  });
   const run: TestTester["run"] = (request, signal = CALL.signal) =>
     tester.run(requestOf(request), { ...CALL, signal });
   const close = async () => {

@@ -9,16 +9,8 @@ describe("resources", () => {
   let talk: Session;
   let runId: string;
   const changes: string[] = [];
-  const read = async (uri: string) => {
-    const [part] = (await talk.connected.client.readResource({ uri })).contents;
-    if (part === undefined) throw new Error("nothing");
-    return part;
-  };
-  const textOf = async (uri: string) => {
-    const part = await read(uri);
-    if (!("text" in part)) throw new Error("no text");
-    return part.text;
-  };
+  const read = async (uri: string) =>
+    Object((await talk.connected.client.readResource({ uri })).contents[0]);
 
   beforeAll(async () => {
     talk = await session();
@@ -27,29 +19,20 @@ describe("resources", () => {
       changes.push(method);
     });
     await client.listen({ resourcesListChanged: true });
-    const run = await talk.good("pw_run_test", {
-      url: web.url,
-      assertions: ["h1 is 'x' within 1ms"],
-    });
-    runId = String(run.data.run_id);
+    const given = { url: web.url, assertions: ["h1 is 'x' within 1ms"] };
+    runId = String((await talk.good("pw_run_test", given)).data.run_id);
   });
 
-  it("notify of changes after a run", async () => {
+  it("contain a run's artifacts, as linked in the answer, and notify of changes", async () => {
     await expect.poll(() => changes.length).toBeGreaterThan(0);
-  });
-
-  it("contain a run's artifacts, as linked in the answer", async () => {
     const { resources } = await talk.connected.client.listResources();
     const uris = resources.map(({ uri }) => uri).filter((uri) => uri.startsWith("pw://runs/"));
     expect(uris.map((uri) => uri.split("/").at(-1))).toEqual(["home.png", "report.json"]);
-    const picture = await read(`pw://runs/${runId}/home.png`);
-    expect(picture.mimeType).toBe("image/png");
-    const png = PNG.sync.read(Buffer.from("blob" in picture ? picture.blob : "", "base64"));
-    expect([png.width, png.height]).toEqual([1280, 720]);
-    expect(JSON.parse(await textOf(`pw://runs/${runId}/report.json`))).toMatchObject({
-      url: web.url,
-      passed: false,
-    });
+    const { blob, mimeType } = await read(`pw://runs/${runId}/home.png`);
+    expect(mimeType).toBe("image/png");
+    expect(PNG.sync.read(Buffer.from(blob, "base64"))).toMatchObject({ width: 1280, height: 720 });
+    const report = JSON.parse((await read(`pw://runs/${runId}/report.json`)).text);
+    expect(report).toMatchObject({ url: web.url, passed: false });
   });
 
   it("complete runs and the artifacts of one", async () => {
@@ -70,12 +53,8 @@ describe("resources", () => {
     const [link] = run.links;
     expect(link).toMatchObject({ name: "home.png", mimeType: "image/png" });
     expect(link?.uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
-    const picture = await read(link?.uri ?? "");
-    expect(picture).toMatchObject({
-      uri: link?.uri,
-      mimeType: "image/png",
-      blob: expect.any(String),
-    });
+    const picture = { uri: link?.uri, mimeType: "image/png", blob: expect.any(String) };
+    expect(await read(link?.uri ?? "")).toMatchObject(picture);
     const folder = String(link?.uri).split("/").slice(0, -1).join("/");
     for (const other of [
       "file:///etc/passwd",

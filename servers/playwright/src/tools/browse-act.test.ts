@@ -40,11 +40,8 @@ describe("browser sessions", () => {
     expect(added.data).toMatchObject({ console: ["error: added 1"] });
     expect(added.data.snapshot).toBeUndefined();
     expect(added.links.map(({ name }) => name)).toEqual(["page-list.png"]);
-    const seen = await call("act", "shop");
-    expect(seen.data).toMatchObject({
-      snapshot: expect.stringContaining("Desk lamp"),
-      console: [],
-    });
+    const lamps = expect.stringContaining("Desk lamp");
+    expect((await call("act", "shop")).data).toMatchObject({ snapshot: lamps, console: [] });
     const failed = await act("shop", "expect h1 is 'Chairs' within 50ms", "goto /next");
     expect(failed.data.failed_step).toContain("expect h1 is 'Chairs' within 50ms: its text is");
     expect(failed.data.url).toBe(`${url}/`);
@@ -69,9 +66,7 @@ describe("browser sessions", () => {
     for (const name of ["a", "b", "c"]) await open(name);
     expect((await call("open", "a", { url })).text).toContain("already open");
     expect((await act("a", "clik 'x'")).text).toContain("click");
-    expect(await call("open", "d", { url })).toMatchObject({
-      ...{ isError: true, text: expect.stringContaining("a, b, c") },
-    });
+    expect((await call("open", "d", { url })).text).toContain("a, b, c");
     await close("b");
     expect((await act("b")).text).toContain("it was closed with pw_browse_close");
     await open("d");
@@ -84,9 +79,7 @@ describe("browser sessions", () => {
     const value = async (expression: string) =>
       (await call("evaluate", "code", { expression })).text;
     expect(await value("document.querySelector('h1').textContent")).toBe('"Lamps"');
-    expect(await value("async () => ({ sum: 2, list: [1n, undefined] })")).toBe(
-      '{"sum":2,"list":["1",null]}',
-    );
+    expect(await value("async () => ({ list: [1n, undefined] })")).toBe('{"list":["1",null]}');
     expect(await value("undefined")).toBe("undefined");
     expect(await value("nothing.at.all")).toContain("nothing is not defined");
     expect(await value("const a = {}; a.a = a; a")).toMatch(/circular reference|failed/);
@@ -96,17 +89,12 @@ describe("browser sessions", () => {
 
   it("are closed when idle, and say so", async () => {
     const drivers = await makeDrivers();
-    let ended: Promise<unknown> | undefined;
-    const dedicated = () => {
-      const driver = drivers.dedicated();
-      ended = driver.ended;
-      return driver;
-    };
     const runs = new RunStore({ folder: await folderOf("idle") });
-    const options = { drivers: { dedicated }, runs, changed: () => undefined, idleMs: 60 };
-    const sessions = new Sessions(options);
+    const sessions = new Sessions({ drivers, runs, changed: () => undefined, idleMs: 60 });
     await sessions.open("idle", { url, steps: [] }, CALL);
-    await ended;
-    expect(() => sessions.act("idle", { steps: [] }, CALL)).toThrow("no call used it for");
+    const act = async () => sessions.act("idle", { steps: [] }, CALL);
+    await expect
+      .poll(() => act().catch(String), { interval: 200 })
+      .toContain("no call used it for");
   });
 });

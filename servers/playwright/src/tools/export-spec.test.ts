@@ -30,13 +30,9 @@ describe("pw_export_spec", () => {
       url: "http://localhost:3000/",
       assertions: ["no console errors", "#e is empty", "h1 is 'Docs'", "li count at most 2"],
     });
+    expect(text).toMatch(/on\("pageerror", \(error\) => consoleErrors\.push/);
     const body = text.slice(text.indexOf("page.goto"), text.lastIndexOf("});"));
-    expect(
-      body
-        .split("\n")
-        .slice(1, -1)
-        .map((line) => line.trim()),
-    ).toEqual([
+    expect(body.split(/\n\s*/).slice(1, -1)).toEqual([
       'await expect(page.locator("#e")).toBeEmpty();',
       'await expect(page.locator("h1")).toHaveText("Docs");',
       'await expect.poll(() => page.locator("li").count()).toBeLessThanOrEqual(2);',
@@ -48,11 +44,8 @@ describe("pw_export_spec", () => {
   });
 
   it("checks that there is one table before its rows, as a run does", async () => {
-    const assertions = ["table has at most 5 rows"];
-    const { text } = await talk.good("pw_export_spec", {
-      url: "http://localhost:3000/",
-      assertions,
-    });
+    const given = { url: "http://localhost:3000/", assertions: ["table has at most 5 rows"] };
+    const { text } = await talk.good("pw_export_spec", given);
     expect(text).toContain('await expect(page.getByRole("table")).toHaveCount(1);');
     expect(text).toMatch(/getByRole\("table"\)\.getByRole\("row"\).*toBeLessThanOrEqual\(5\);/);
   });
@@ -74,8 +67,6 @@ describe("pw_export_spec", () => {
   it.each([
     [{ url: undefined }, "Neither url nor run_id was given"],
     [{ run_id: "20260101-000000-00000000" }, "There is no run"],
-    [{ url: "file:///etc/passwd" }, "file: is not allowed"],
-    [{ assertions: ["h1 contans 'x'"] }, "cannot be parsed"],
     [{ device: "iPhon 15" }, "iPhone 15"],
   ])("refuses %j", async (given, said) => {
     const answer = await talk.call("pw_export_spec", { url: "http://localhost:3000/", ...given });

@@ -19,11 +19,9 @@ beforeAll(async () => {
 
 describe("pw_run_test", () => {
   it("answers as documented", async () => {
-    const { connected } = talk;
-    const result = await connected.client.callTool({
-      name: "pw_run_test",
-      arguments: { url: web.url, assertions: ["h1 contains 'Docs'", "no console errors"] },
-    });
+    const given = { url: web.url, assertions: ["h1 contains 'Docs'", "no console errors"] };
+    const { client } = talk.connected;
+    const result = await client.callTool({ name: "pw_run_test", arguments: given });
     const [text, link] = result.content;
     if (text?.type !== "text") throw new Error("the first block is not a text");
     expect(text.text.startsWith("All checks passed (2 assertions). See screenshot.")).toBe(true);
@@ -51,11 +49,8 @@ describe("pw_run_test", () => {
   });
 
   it("returns a failed check as a finished run, with the actual value", async () => {
-    const answer = await talk.call("pw_run_test", {
-      url: `${web.url}/bad`,
-      assertions: ["h1 contains 'Docs' within 100ms", "title is 'Docs'"],
-    });
-    expect(answer.isError).toBe(false);
+    const assertions = ["h1 contains 'Docs' within 100ms", "title is 'Docs'"];
+    const answer = await talk.good("pw_run_test", { url: `${web.url}/bad`, assertions });
     expect(answer.data).toMatchObject({ passed: false, status: 200, title: "Docs" });
     const [head, line] = answer.text.split("\n");
     expect(head).toBe("1 of 2 checks FAILED:");
@@ -69,11 +64,8 @@ describe("pw_run_test", () => {
       [{ url: "file:///etc/passwd" }, /file: is not allowed/],
       [{ url: "http://127.0.0.1:1/" }, /127\.0\.0\.1:1/],
     ] as const) {
-      const answer = await talk.call("pw_run_test", {
-        url: web.url,
-        assertions: ["h1 exists"],
-        ...given,
-      });
+      const base = { url: web.url, assertions: ["h1 exists"] };
+      const answer = await talk.call("pw_run_test", { ...base, ...given });
       expect(answer.isError, answer.text).toBe(true);
       expect(answer.text).toMatch(said);
       expect(answer.data).toMatchObject({
@@ -96,10 +88,8 @@ describe("pw_run_test", () => {
       expect.objectContaining({ passed: true, device: "400x300" }),
     ]);
     expect(answer.text).toContain("✗ title is '400' within 100ms [desktop]");
-    expect(answer.links.map(({ name }) => name).sort()).toEqual([
-      "sized-400x300.png",
-      "sized-desktop.png",
-    ]);
+    const names = answer.links.map(({ name }) => name).sort();
+    expect(names).toEqual(["sized-400x300.png", "sized-desktop.png"]);
   });
 
   it("keeps only the requested evidence", async () => {
@@ -108,30 +98,22 @@ describe("pw_run_test", () => {
       steps: ["screenshot 'Before: all'"],
       evidence: ["full_page", "trace", "har"],
     });
-    expect(full.links.map(({ uri }) => basename(uri)).sort()).toEqual([
-      "home-before-all.png",
-      "home.har",
-      "home.png",
-      "home.trace.zip",
-    ]);
+    const names = ["home-before-all.png", "home.har", "home.png", "home.trace.zip"];
+    expect(full.links.map(({ uri }) => basename(uri)).sort()).toEqual(names);
     const fine = await talk.good("pw_run_test", { url: web.url, evidence: ["on_failure"] });
     expect(fine.links).toEqual([]);
   });
 
   it("stops when the caller cancels, and the next run works", async () => {
     const stop = new AbortController();
-    const running = talk.call(
-      "pw_run_test",
-      { url: `${web.url}/cancelled`, steps: ["wait for 60s"], timeout_ms: 80_000 },
-      stop.signal,
-    );
+    const long = { url: `${web.url}/cancelled`, steps: ["wait for 60s"], timeout_ms: 80_000 };
+    const running = talk.call("pw_run_test", long, stop.signal);
     running.catch(() => undefined);
     await expect.poll(() => web.hits.includes("/cancelled")).toBe(true);
     stop.abort();
     await expect(running).rejects.toThrow();
-    expect(
-      (await talk.good("pw_run_test", { url: web.url, assertions: ["h1 is 'Docs'"] })).data.passed,
-    ).toBe(true);
+    const next = { url: web.url, assertions: ["h1 is 'Docs'"] };
+    expect((await talk.good("pw_run_test", next)).data.passed).toBe(true);
     const kept = (await readdir(talk.runs)).map((id) => join(talk.runs, id, "report.json"));
     expect(kept.filter((path) => readFileSync(path, "utf8").includes("/cancelled"))).toEqual([]);
   });

@@ -5,16 +5,14 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { picture } from "../../test/fixture.ts";
 import { type Session, session } from "../../test/session.ts";
 
+const LOG = Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join("");
 let talk: Session;
 beforeAll(async () => {
   talk = await session({ hasBrowser: false });
   const run = join(talk.runs, "one");
   await mkdir(run, { recursive: true });
   await writeFile(join(run, "home.png"), picture(3_000, 200, [10, 20, 30]));
-  await writeFile(
-    join(run, "log.txt"),
-    Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join(""),
-  );
+  await writeFile(join(run, "log.txt"), LOG);
   await writeFile(join(run, "film.webm"), "x");
   await writeFile(join(run, "home.trace.zip"), "x");
   await writeFile(join(talk.folder, "private.txt"), "private");
@@ -34,16 +32,13 @@ describe("pw_view_artifact", () => {
   it("returns a text in parts, without loss", async () => {
     let whole = "";
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const { text } = await talk.good("pw_view_artifact", {
-        run_id: "one",
-        name: "log.txt",
-        offset,
-      });
+      const given = { run_id: "one", name: "log.txt", offset };
+      const { text } = await talk.good("pw_view_artifact", given);
       const [note, next] = /\n\[characters .*continue with offset (\d+)\]$/.exec(text) ?? [];
       whole += note === undefined ? text : text.slice(0, -note.length);
       offset = next === undefined ? undefined : Number(next);
     }
-    expect(whole).toBe(Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join(""));
+    expect(whole).toBe(LOG);
   });
 
   it.each([

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
 import { PNG } from "pngjs";
 import { describe, expect, it } from "vitest";
 import { page } from "../../../test/lab.ts";
@@ -33,12 +32,8 @@ const orders = (then: string, event?: string) =>
 describe("a check that could pass before the page is complete", () => {
   const assertions = [
     "'Error' is not visible",
-    "'Error' is hidden",
-    "'Error' does not exist",
     "#e does not contain 'Error'",
-    "#e is empty",
     "li count is 1",
-    "li count at most 1",
     "button 'Save' is disabled",
     "url does not contain 'failed'",
     "no 'Error'",
@@ -49,7 +44,7 @@ describe("a check that could pass before the page is complete", () => {
     const report = await lab.run({ url, assertions });
     expect(report.assertions.filter(({ passed }) => passed)).toEqual([]);
     expect(report.assertions[0]?.actual).toBe("it is visible");
-    expect(report.assertions[5]?.actual).toBe("the count is 2");
+    expect(report.assertions[2]?.actual).toBe("the count is 2");
   });
 
   it("passes if it still holds, also after waiting", async () => {
@@ -70,21 +65,16 @@ describe("a check that could pass before the page is complete", () => {
   });
 });
 
-describe("the screenshot shows the page that was judged", () => {
-  const corner = async (url: string, assertions: readonly string[]) => {
+it.each([[["h1 contains 'rders'"]], [[]]])(
+  "the screenshot shows the page after data arrived, with the checks %j",
+  async (assertions) => {
+    const { url } = await orders(RED);
     const report = await lab.run({ url, assertions, evidence: ["screenshot"] });
     expect(report.passed).toBe(true);
-    const uri = report.artifacts?.find(({ name }) => name.endsWith(".png"))?.uri ?? "";
-    const { data, width, height } = PNG.sync.read(await readFile(fileURLToPath(uri)));
+    const { data, width, height } = PNG.sync.read(
+      await readFile(report.artifacts?.[0]?.path ?? ""),
+    );
     const at = 4 * (width * (height - 2) + 1);
-    return [...data.subarray(at, at + 3)];
-  };
-
-  it.each([
-    ["a check that passes at once", ["h1 contains 'rders'"]],
-    ["no check", []],
-  ])("after data arrived, with %s", async (_, assertions) => {
-    const { url } = await orders(RED);
-    expect(await corner(url, assertions)).toEqual([255, 0, 0]);
-  });
-});
+    expect([...data.subarray(at, at + 3)]).toEqual([255, 0, 0]);
+  },
+);

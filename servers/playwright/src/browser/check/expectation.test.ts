@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { ABSENCES, assertionOf, CHECKS, formsSite } from "../../../test/forms.ts";
+import { ABSENCES, CHECKS, formsSite } from "../../../test/forms.ts";
 import { page } from "../../../test/lab.ts";
 import { site as siteOf } from "../../../test/session.ts";
 import { makeTester } from "../../../test/testers.ts";
-import { CHECKS as FORMS } from "../language/checks.ts";
-
 import { NetworkPolicy } from "../policy.ts";
 
 const site = await formsSite();
@@ -50,33 +48,20 @@ describe("every form of an assertion", () => {
     expect(report.notes?.join()).toContain("late and bad");
   });
 
-  it("is in these tables", () => {
-    const sentences = [...CHECKS, ...ABSENCES].map(([holds]) => holds);
-    const kinds = new Set<string>(sentences.map((text) => assertionOf(text).check.kind));
-    const missing = Object.keys(FORMS).filter((kind) => !kinds.has(kind));
-    expect(missing).toEqual([]);
-  });
-
   it("of failed requests lists each, with the boundary's reason", async () => {
     const policy = new NetworkPolicy({ allowHosts: [], denyHosts: [], allowPrivate: false });
     const guarded = makeTester({ policy });
     const images = ["http://10.1.2.3/x.png", "http://169.254.169.254/y.png", "/missing.png"];
     const body = images.map((src) => `<img alt="" src="${src}">`).join("");
     const { url } = await siteOf({ "/": page(`<h1>Mixed</h1>${body}`) });
-    const report = await guarded.run({
-      url,
-      assertions: ["no failed requests", "no console errors"],
-    });
-    const [, consoleErrors] = report.assertions;
-    for (const said of [report.notes?.join(), consoleErrors?.actual])
+    const assertions = ["no failed requests", "no console errors"];
+    const { assertions: [requests, errors] = [], notes } = await guarded.run({ url, assertions });
+    for (const said of [notes?.join(), errors?.actual])
       expect(said).toMatch(
         /Failed to load resource: [\w:]+ \(http:\/\/10\.1\.2\.3\/x\.png, blocked by this server: .*private.*; --allow-host 10\.1\.2\.3 allows it\)/,
       );
-    expect(report.notes?.join()).toMatch(/status of 404 .*\(http:\/\/127[^ ]*\/missing\.png\)/);
-    const [{ actual } = { actual: "" }] = report.assertions;
-    expect(actual).toContain("3 failed requests");
-    expect(actual).toMatch(/10\.1\.2\.3\/x\.png: blocked by this server: .*private/);
-    expect(actual).toMatch(/169\.254\.169\.254\/y\.png: blocked by this server: /);
-    expect(actual).toContain("/missing.png: 404");
+    expect(requests?.actual).toMatch(
+      /3 failed requests.*x\.png: blocked by this server: .*private.*y\.png: blocked by.*\/missing\.png: 404/s,
+    );
   });
 });

@@ -21,17 +21,12 @@ describe("if no browser starts", () => {
       message: expect.stringContaining(`No browser starts on this machine. Tried:\n${path}: `),
       hint: expect.stringContaining("npx playwright install --with-deps chromium-headless-shell"),
     });
-    await expect(failed({ executablePath: path, sandbox: false })).rejects.toMatchObject({
-      message: expect.not.stringContaining("sandbox does not"),
-    });
   });
 
   it.each(["cdpEndpoint", "wsEndpoint"] as const)("the token in %s is not shown", async (which) => {
     const scheme = which === "cdpEndpoint" ? "http" : "ws";
-    const error: unknown = await failed({ [which]: `${scheme}://127.0.0.1:1/?token=t0ken` }).catch(
-      (thrown: unknown) => thrown,
-    );
-    const { message, hint, code } = Object(error);
+    const running = failed({ [which]: `${scheme}://127.0.0.1:1/?token=t0ken` });
+    const { message, hint, code } = await running.catch((thrown) => thrown);
     expect(code).toBe("no_browser");
     expect(`${message} ${hint}`).not.toContain("t0ken");
   });
@@ -41,17 +36,10 @@ describe("a remote browser", () => {
   it("is used by --cdp-endpoint, and left running", async () => {
     const profile = await folderOf("profile");
     const { executablePath } = await ensureBrowser();
-    const child = spawn(
-      executablePath,
-      [
-        "--headless",
-        "--no-sandbox",
-        "--remote-debugging-port=0",
-        `--user-data-dir=${profile}`,
-        "about:blank",
-      ],
-      { stdio: ["ignore", "ignore", "pipe"] },
-    );
+    const args = ["--headless", "--no-sandbox", "--remote-debugging-port=0", "about:blank"];
+    const child = spawn(executablePath, [`--user-data-dir=${profile}`, ...args], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     const ended = once(child, "exit");
     onTestFinished(async () => {
       child.kill("SIGKILL");

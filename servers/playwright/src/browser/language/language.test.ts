@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { assertionOf } from "../../../test/forms.ts";
+import * as forms from "../../../test/forms.ts";
 import { exportSpec } from "../export/spec.ts";
 import { CHECKS } from "./checks.ts";
 import { TABLES } from "./help.ts";
@@ -8,6 +8,21 @@ import { parseScript, parseStep } from "./parse.ts";
 import { LanguageError } from "./reader.ts";
 import { actsOf, expectationOf, isElementCheck } from "./sentences.ts";
 import { STEPS } from "./steps.ts";
+
+const { assertionOf } = forms;
+
+/** Whether sentences have every form of an assertion and of a step. */
+function expectEvery(assertions: readonly string[], actions: readonly string[]): void {
+  const checks = new Set<string>(assertions.map((text) => assertionOf(text).check.kind));
+  const steps = new Set<string>(actions.map((text) => parseStep(text).action.kind));
+  expect(Object.keys(CHECKS).filter((kind) => !checks.has(kind))).toEqual([]);
+  expect(Object.keys(STEPS).filter((kind) => !steps.has(kind))).toEqual([]);
+}
+
+it("every form is in the tables that are run on pages", () => {
+  const checks = [...forms.CHECKS, ...forms.ABSENCES].map(([holds]) => holds);
+  expectEvery(checks, forms.playing([...forms.AROUND, ...forms.STEPS], "a"));
+});
 
 describe("the reference", () => {
   const assertions = [
@@ -17,10 +32,7 @@ describe("the reference", () => {
   const actions = TABLES.steps.flat();
 
   it("has an example of every form, and is in README.md", () => {
-    const checks = new Set<string>(assertions.map((text) => assertionOf(text).check.kind));
-    const steps = new Set<string>(actions.map((text) => parseStep(text).action.kind));
-    expect(Object.keys(CHECKS).filter((kind) => !checks.has(kind))).toEqual([]);
-    expect(Object.keys(STEPS).filter((kind) => !steps.has(kind))).toEqual([]);
+    expectEvery(assertions, actions);
     const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
     for (const example of Object.values(TABLES).flat(2)) expect(readme).toContain(example);
   });
@@ -30,22 +42,14 @@ describe("another wording", () => {
   const WORDINGS: Readonly<Record<string, string>> = {
     "navigate to /login": "goto /login",
     "click on the 'Save' button": "click button 'Save'",
-    "click link with text 'Docs'": "click link containing 'Docs'",
     "fill the 'Email' field with 'x'": "fill field 'Email' with 'x'",
-    "wait 2 seconds": "wait for 2s",
-    "fill input 'Email' with 'x'": "fill 'Email' with 'x'",
     "press 'Enter' in 'City'": "press Enter on 'City'",
     "select option 'Blue' from select 'Color'": "select 'Blue' in field 'Color'",
-    "take screenshot of nav": "screenshot of nav",
     "click '#save'": "click #save",
     "verify h1 equals 'Docs'": "expect h1 is 'Docs'",
     "expect second li text is 'two'": "expect nth 2 li is 'two'",
     "expect 'Email' value is 'x'": "expect 'Email' has value 'x'",
-    "expect link 'Docs' href is '/docs'": "expect link 'Docs' has attribute href '/docs'",
-    "expect h1 has css 'color' 'red'": "expect h1 has style 'color' 'red'",
     "expect 'Saved' to be visible": "expect text 'Saved' is visible",
-    "expect image 'Logo' should be visible": "expect img 'Logo' is displayed",
-    "expect nav is not present": "expect nav does not exist",
     "expect status code is 200": "expect status is 200",
     "wait until the heading 'News' inside main exists": "wait for heading 'News' in main exists",
   };
@@ -92,21 +96,15 @@ describe("a line of Playwright", () => {
 
   it.each([
     "page.‸evaluate(() => 1)",
-    "page.‸evaluate('1')",
     "page.getByText(‸`a\u0024{b}`).click()",
     "page.getByText(‸name).click()",
-    "page.getByText('a' ‸+ 'b').click()",
     "page.getByRole('button').‸click({ force: true })",
-    "page.getByRole('button').click()‸.then()",
     "page.getByRole('button').click(); ‸page.reload()",
     "page.‸click('button')",
     "page.getByText(‸/(?=a)/).click()",
-    "page.goto(‸process.env.HOME)",
     "page.‸goto('file:///etc/passwd')",
     "expect(‸await page.title()).toBe('x')",
-    "expect(page.getByText('x')).‸toBeMagic()",
     "expect(page.‸constructor('x')).toBeVisible()",
-    "page.getByText('x').‸__proto__.click()",
     "page.locator('x').filter({ ‸secret: 'X' }).click()",
   ])("is refused where it is not data: %s", (marked) => {
     const refused = () => parseStep(marked.replace("‸", ""));
@@ -120,18 +118,12 @@ const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
   ["‸clik 'x'", "click"],
   ["click button 'a' ‸twice", "the end of the step"],
   ["goto ‸file:///etc/passwd", "file: is not allowed"],
-  ["fill 'x' ‸and", "with"],
   ["fill 'x' with secret ‸'a-b'", "letters, digits and _"],
-  ["wait for ‸5 hours", "a time such as 500ms or 2s"],
-  ["mock /x with ‸teapot", "a status from 200 to 599"],
   ["expect title ‸contians 'x'", "contains, does not contain, is not, is, matches"],
   ["expect h1 contains ‸'Docs", "a closing '"],
   ["expect h1 matches ‸/(?=a)/", "no look-around"],
   ["expect h1 has ‸color 'red'", "value, class, style, attribute"],
-  ["expect h1 has attribute ‸'a b' 'x'", "a name"],
-  ["expect li count at least ‸1.5", "a whole number"],
   ["expect nth ‸0 li exists", "a position from 1"],
-  ["expect ‸buton 'Save' is visible", "an assertion"],
   ["expect ‸a[href exists", "balanced brackets"],
   ["expect ‸'.spinner' is hidden", ".spinner without quotes for CSS, or text '.spinner'"],
   ["expect label ‸'' exists", "a text that is not empty"],
@@ -143,14 +135,10 @@ const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
 const REFUSED: Readonly<Record<string, string>> = {
   "no broken links": "no failed requests",
   "no console errors or warnings": "no console errors",
-  "no console warnings": "no console errors",
   "no requests to third-party domains": "no requests to ads.example.com",
-  "no requests to third-party": "no requests to ads.example.com",
   "no disabled buttons": "all forms",
   "no cookie-banner": "no .cookie-banner",
-  "cookie-banner is hidden": ".cookie-banner is hidden",
   "dialog 'Edit' is open": "dialog 'Edit' is visible",
-  "dialog is opened in .panel": "all forms",
   "all images are loaded": "no broken images",
   "link 'Docs' points to '/docs'": "link 'Docs' has href '/docs'",
   "the search field has focus": "field 'Search' is focused",
@@ -159,14 +147,11 @@ const REFUSED: Readonly<Record<string, string>> = {
   "no console errors after clicking the Save button": "no console errors",
   "'Error' is not visible while loading": "'Error' is not visible",
   "tab 'Details' is active": "tab 'Details' is selected",
-  "link 'About' is not active": "link 'About' is not selected",
   "'Buy now' is visible above the fold": "'Buy now' is in viewport",
   "the green 'Save' button is visible": "button 'Save' is visible",
   "menu is closed": "all forms",
   "h1 is displayed correctly": "h1 is displayed",
   "not 'Error' is visible": "'Error' is not visible",
-  "not h1 contains 'x'": "h1 does not contain 'x'",
-  "not request to /api": "no requests to /api",
   "list 'Basket' has 3 items": "list 'Basket' has 3 li",
   "first tbody tr contains 'Ada'": "first `tbody tr` contains 'Ada'",
   "button 'Save' is enabled so that the user can continue": "button 'Save' is enabled",

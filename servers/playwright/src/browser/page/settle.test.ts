@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isLong, rowsOf } from "../../../../../vitest.long.ts";
+import { isLong } from "../../../../../vitest.long.ts";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
 import { makeTester } from "../../../test/testers.ts";
@@ -58,45 +58,20 @@ describe("a page whose thread is busy after loading", () => {
     const { url } = await site({ "/": body, "/busy": script(BUSY) });
     expect((await lab.run({ url, assertions })).assertions).toEqual(failed);
   });
-
-  it("has no idle network until the response to a late request", async () => {
-    const { url } = await site({
-      "/": script(`addEventListener("load", () => setTimeout(() => {
-        ${block(900)}
-        fetch("/data").then((answer) => answer.text()).then((text) => { document.querySelector("h1").textContent = text; });
-      }));`),
-      "/data": (_, response) => void setTimeout(() => response.end("Here"), 200),
-    });
-    const steps = ["wait for network idle", "expect h1 is 'Here' within 1ms"];
-    expect((await lab.run({ url, steps })).failed_step).toBeUndefined();
-  });
 });
 
-describe("a request that stays open", () => {
-  it.each(
-    rowsOf(
-      [
-        ["EventSource", "new EventSource('/open')", "text/event-stream"],
-        ["long poll", "fetch('/open')", undefined],
-        ["streamed response", "fetch('/open').then((answer) => answer.text())", "text/plain"],
-      ],
-      2,
-    ),
-  )("%s does not keep the network busy", async (_, code, type) => {
-    const { url } = await site({
-      "/": script(code),
-      "/open": (_request, response) => {
-        if (type !== undefined) response.writeHead(200, { "content-type": type }).write(":\n\n");
-      },
-    });
-    const report = await lab.run({
-      url,
-      steps: ["wait for network idle"],
-      assertions: ["no console errors"],
-    });
-    expect(report).toMatchObject({ passed: true });
-    expect(report.failed_step).toBeUndefined();
+it("a request that stays open does not keep the network busy", async () => {
+  const { url } = await site({
+    "/": script("new EventSource('/open'); fetch('/poll')"),
+    "/open": (_request, response) =>
+      void response.writeHead(200, { "content-type": "text/event-stream" }).write(":\n\n"),
+    "/poll": () => undefined,
   });
+  const report = await lab.run({
+    url,
+    steps: ["wait for network idle", "expect no console errors"],
+  });
+  expect(report.failed_step).toBeUndefined();
 });
 
 it("a frame whose document is blocked, or never arrives, holds up no verdict", async () => {
@@ -117,6 +92,5 @@ it("a page with scripts disabled gets no errors from our timers", async () => {
         .writeHead(200, { "content-type": "text/html", "content-security-policy": "sandbox" })
         .end(page("<h1>Good</h1><iframe sandbox srcdoc='<p>Inside</p>'></iframe>")),
   });
-  const report = await lab.run({ url, assertions: ["no console errors", "no page errors"] });
-  expect(report).toMatchObject({ passed: true });
+  expect((await lab.run({ url, assertions: ["no console errors"] })).passed).toBe(true);
 });
