@@ -15,7 +15,7 @@ function loaded(lines: readonly string[], bars: readonly Color[]) {
   return { lines, png: PNG.sync.write(png) };
 }
 
-it("what changes at each load is listed, and is no difference", async () => {
+it("what changes at each load is listed as ignored", async () => {
   const lines = (n: number) => ["status: 200", "- main:", `- text: visit ${n}`];
   const difference = await differenceOf(
     [loaded(lines(1), ["red", "none", "none"]), loaded(lines(2), ["blue", "none", "none"])],
