@@ -16,6 +16,12 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
     searchNodes(given.store, { query, limit: 20, budget, ...more });
   const search = async (query: string, more: Partial<SearchQuery> = {}) =>
     (await page(query, more)).entities.map(({ name }) => name);
+  const allPages = async (query: string, limit: number) => {
+    const pages = [await page(query, { limit })];
+    for (let next = pages[0]?.next_cursor; next !== undefined; next = pages.at(-1)?.next_cursor)
+      pages.push(await page(query, { limit, cursor: next }));
+    return { pages, names: pages.flatMap(({ entities }) => entities.map(({ name }) => name)) };
+  };
 
   describe("searching", () => {
     it("finds words, prefixes, parts of words, several words, whatever the case and accents", async () => {
@@ -114,28 +120,18 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
         entity(`item ${index}`, "t", [index % 2 === 0 ? "even" : "uneven"]),
       );
       await create(given.store, entities);
-      const seen: string[] = [];
-      let cursor: string | undefined;
-      do {
-        const found = await page("item", { limit: 10, cursor });
-        seen.push(...found.entities.map(({ name }) => name));
-        cursor = found.next_cursor;
-      } while (cursor !== undefined);
-      expect(seen).toHaveLength(45);
-      expect(new Set(seen).size).toBe(45);
       // All match alike, so the newest come first.
-      expect(seen).toEqual(entities.map(({ name }) => name).reverse());
+      const { names } = await allPages("item", 10);
+      expect(names).toEqual(entities.map(({ name }) => name).reverse());
       // Whole words come before parts of words.
       expect((await search("even item")).every((name) => Number(name.slice(5)) % 2 === 0)).toBe(
         true,
       );
       const { next_cursor } = await page("item", { limit: 10 });
-      await expect(page("other", { cursor: next_cursor })).rejects.toMatchObject({
-        kind: "invalid",
-      });
-      await expect(
-        page("w ".repeat(40).replaceAll("w", () => `w${Math.random()}`)),
-      ).rejects.toMatchObject({
+      const other = page("other", { cursor: next_cursor });
+      await expect(other).rejects.toMatchObject({ kind: "invalid" });
+      const tooMany = page("w ".repeat(40).replaceAll("w", () => `w${Math.random()}`));
+      await expect(tooMany).rejects.toMatchObject({
         kind: "invalid",
         message: expect.stringMatching(/at most 32/),
       });
@@ -151,16 +147,9 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
           return entity(`${word} ${index} ${"long ".repeat(Math.random() * 8)}.`, word, facts);
         });
         await create(given.store, entities);
-        const [seen, pages]: [Set<string>, string[][]] = [new Set(), []];
-        let cursor: string | undefined;
-        do {
-          const found = await page(word, { limit, cursor });
-          pages.push(found.entities.map(({ name }) => name));
-          for (const name of pages.at(-1) ?? []) seen.add(name);
-          cursor = found.next_cursor;
-          expect(cursor === undefined || found.total === 24).toBe(true);
-        } while (cursor !== undefined);
-        expect(seen.size, JSON.stringify([limit, pages])).toBe(24);
+        const { pages, names } = await allPages(word, limit);
+        expect(new Set(names).size, JSON.stringify([limit, names])).toBe(24);
+        expect(pages.slice(0, -1).every(({ total }) => total === 24)).toBe(true);
       }
     });
 
