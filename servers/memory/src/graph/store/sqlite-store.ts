@@ -68,12 +68,19 @@ class SqliteStore {
         return this.#transaction("write", this.#writing, signal, async (connection) => {
           await this.#lock(connection.db, signal);
           const value = await work(new Writer(connection));
-          // The commit of a large change has a turn of the event loop to itself.
+          // What follows a large change takes turns of the event loop. A savepoint makes FTS5 write what it holds.
+          await nextTurn();
+          connection.db.exec("SAVEPOINT indexed; RELEASE indexed");
           await nextTurn();
           // The last point at which a cancelled call still has no effect.
           signal?.throwIfAborted();
           connection.db.exec("COMMIT");
-          await this.#checkpoint(connection.db);
+          // Copies a large WAL to the file and empties it; while another process reads, a later write does.
+          const wal = statSync(`${this.#file}-wal`, { throwIfNoEntry: false });
+          for (const mode of (wal?.size ?? 0) < MAX_WAL_BYTES ? [] : ["PASSIVE", "TRUNCATE"]) {
+            await nextTurn();
+            connection.db.pragma(`wal_checkpoint(${mode})`);
+          }
           return value;
         });
       },
@@ -171,14 +178,6 @@ class SqliteStore {
         cause,
       });
     }
-  }
-
-  /** Empties a large WAL, in a separate turn of the event loop; if another process is reading, a later write does. */
-  async #checkpoint(db: Database): Promise<void> {
-    const size = statSync(`${this.#file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-    if (size < MAX_WAL_BYTES) return;
-    await nextTurn();
-    db.pragma("wal_checkpoint(TRUNCATE)");
   }
 
   /** Rebuilds the search index. @returns whether the file is writable */
