@@ -17,7 +17,7 @@ export const SERVER_NAMES = [
 ] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
 
-/** A server of which only the lists are loaded; the first call loads its code. */
+/** A server with only its lists loaded; the first call loads its code. */
 export interface Installed {
   readonly name: ServerName;
   /** The beginning of the URLs of its code. */
@@ -60,11 +60,8 @@ export async function installed(name: ServerName, isConfigured = false): Promise
     };
     return { ...server, open };
   };
-  return {
-    name,
-    folder,
-    definition: { ...lazyServer(record.outline, options, load), views: folder },
-  };
+  const definition = { ...lazyServer(record.outline, options, load), views: folder };
+  return { name, folder, definition };
 }
 
 /** All servers, with their own option tables where the command line or the environment sets options. */

@@ -21,7 +21,7 @@ export const options = defineOptions({
     values: SERVER_NAMES,
     valueName: "LIST",
     heading: "Servers",
-    description: `Only these servers: ${SERVER_NAMES.join(", ")}. Default: ${DEFAULT_SERVERS.join(", ")}, and those with an option that you set.`,
+    description: `Only these servers: ${SERVER_NAMES.join(", ")}. Default: ${DEFAULT_SERVERS.join(", ")}, and those with an option that you set. DATABASE_URL and SQLITE_DB_PATH, which other programs use too, add none.`,
   },
   playwright: {
     type: "flag",

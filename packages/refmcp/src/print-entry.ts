@@ -28,11 +28,7 @@ export function withHosts<Table extends OptionTable>(
 }
 
 /** What `--print-config HOST` prints for a server: an entry that starts this file with this Node.js. */
-export function hostEntryOf({
-  name,
-}: {
-  readonly name: string;
-}): NonNullable<Program<never, OptionTable>["entry"]> {
+export function hostEntryOf(name: string): NonNullable<Program<never, OptionTable>["entry"]> {
   return ({ args, env }, { values }) => {
     const host = HOSTS[HOST_NAMES.find((id) => id === values.printConfig) ?? "json"];
     const bin = realpathSync(process.argv[1] ?? "");
@@ -49,5 +45,5 @@ export function hostEntryOf({
 export async function printEntry(name: ServerName, argv: readonly string[]): Promise<void> {
   const { definition } = await installed(name, true);
   const options = withHosts(serverOptions(definition));
-  await run(definition, { argv, program: { options, entry: hostEntryOf(definition) } });
+  await run(definition, { argv, program: { options, entry: hostEntryOf(definition.name) } });
 }

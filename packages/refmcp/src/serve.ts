@@ -53,17 +53,17 @@ export async function serve(argv: readonly string[]): Promise<void> {
   const program: Program<ToolIndex, typeof options> = {
     options: withHosts(allOptions(installed)),
     sections: SECTIONS,
-    entry: hostEntryOf(server),
-    async serve(own, start, given) {
-      const chosen = chosenServers(installed, given);
-      if (typeof chosen === "string") return chosen;
+    entry: hostEntryOf(server.name),
+    async serve(own, start, read) {
+      const wanted = chosenServers(installed, read);
+      if (typeof wanted === "string") return wanted;
       const service = serviceOf(own);
-      const environment = divideEnvironment(chosen, process.env);
+      const environment = divideEnvironment(wanted, process.env);
       // Child processes that inherit the environment do not get them either.
       for (const name of environment.secrets) delete process.env[name];
-      for (const one of chosen) {
-        const { name, definition, folder } = one;
-        const { options, sources } = optionsOf(one, start);
+      for (const installation of wanted) {
+        const { name, definition, folder } = installation;
+        const { options, sources } = optionsOf(installation, start);
         const log = createLog(`refmcp-${name}`, options.logLevel);
         const env = environment.of(name);
         const runtime = await runtimeOf(definition, { ...start, options, sources, env, log });

@@ -55,14 +55,11 @@ export class ToolIndex {
 }
 
 /** Words that say nothing about a tool. */
-const STOP = new Set(
-  "a an and any are as at be by can do for from how i in is it its me my of on or that the this to use want what which with".split(
-    " ",
-  ),
-);
+const STOP =
+  /^(?:a|an|and|any|are|as|at|be|by|can|do|for|from|how|i|in|is|it|its|me|my|of|on|or|that|the|this|to|use|want|what|which|with)$/;
 
 /** Lower case and without a plural's ending: `queries` and `query` are the same word. */
 function wordOf(term: string): string | null {
   const word = term.toLowerCase();
-  return STOP.has(word) ? null : word.replace(/(?<=..)ies$/, "y").replace(/(?<=...)(?<!s)s$/, "");
+  return STOP.test(word) ? null : word.replace(/(?<=..)ies$/, "y").replace(/(?<=...)(?<!s)s$/, "");
 }

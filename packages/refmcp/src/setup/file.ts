@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { createPathGuard, DirectoryAllowlist, ensureDirectory } from "@refmcp/boundary";
 import { isObject } from "@refmcp/core/run";
-import { applyEdits, modify, type ParseError, parse, printParseErrorCode } from "jsonc-parser";
+import * as jsonc from "jsonc-parser";
 import { parse as parseToml, stringify } from "smol-toml";
 import type { Host, HostEntry } from "../hosts/host.ts";
 
@@ -42,16 +42,16 @@ export function readConfig(place: string, format?: Host["format"]): ConfigFile {
 
 function dataOf(text: string, format: Host["format"]): HostEntry {
   if (text.trim() === "") return {};
-  const errors: ParseError[] = [];
+  const errors: jsonc.ParseError[] = [];
   const data: unknown =
     format === "toml"
       ? structuredClone(parseToml(text))
-      : parse(text, errors, { allowTrailingComma: true });
+      : jsonc.parse(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined) {
     const line = text.slice(0, error.offset).split("\n").length;
     throw new SetupProblem(
-      `is not valid JSON: ${printParseErrorCode(error.error)} in line ${line}.`,
+      `is not valid JSON: ${jsonc.printParseErrorCode(error.error)} in line ${line}.`,
     );
   }
   if (!isObject(data)) throw new SetupProblem("is not an object.");
@@ -101,13 +101,28 @@ function changed(data: HostEntry, [key = "", ...rest]: readonly string[], value:
 }
 
 function editJson(text: string, path: readonly string[], entry: HostEntry | undefined): string {
+  const root = entry === undefined ? jsonc.parseTree(text) : undefined;
+  const own = root && jsonc.findNodeAtLocation(root, [...path])?.parent;
+  if (own !== undefined) {
+    // Only its own comma goes: the line breaks and comments up to the next entry stay.
+    const before = text.slice(0, own.offset).trimEnd();
+    const rest = text.slice(own.offset + own.length);
+    if (/^\s*,/.test(rest)) return before + rest.replace(/^\s*,/, "");
+    if (before.endsWith("{")) return before + rest.trimStart();
+  }
+  // A new entry comes first: thus the lines of the others, and the comments on them, stay.
+  const [edit] = jsonc.modify(text, [...path], entry, { getInsertionIndex: () => 0 });
+  if (edit === undefined) return text;
+  const edited = jsonc.applyEdits(text, [edit]);
   const unit = /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ";
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  const formattingOptions = { insertSpaces: !unit.includes("\t"), tabSize: unit.length, eol };
-  // A new entry comes first: thus the lines of the others, and the comments on them, stay.
-  const options = { formattingOptions, getInsertionIndex: () => 0 };
-  const edited = applyEdits(text, modify(text, [...path], entry, options));
-  return text.trim() === "" ? `${edited}${eol}` : edited;
+  // Only the entry is formatted, with the brace before it and, if it is the only one, the brace after it.
+  const offset = Math.max(0, edit.offset - 1);
+  const end = edit.offset + edit.content.length + (edit.content.endsWith(",") ? 0 : 1);
+  const options = { insertSpaces: !unit.includes("\t"), tabSize: unit.length, eol };
+  const range = { offset, length: end - offset };
+  const tidy = jsonc.applyEdits(edited, jsonc.format(edited, range, options));
+  return text.trim() === "" ? `${tidy}${eol}` : tidy;
 }
 
 function editToml(text: string, path: readonly string[], entry: HostEntry | undefined): string {
