@@ -24,8 +24,8 @@ describe("the graph of a memory", () => {
     });
   });
   afterAll(() => client.close());
-  const shownFor = async (name: string, given: Record<string, unknown>, theme?: "dark") => {
-    const call = { name, arguments: given };
+  const shownFor = async (name: string, input: Record<string, unknown>, theme?: "dark") => {
+    const call = { name, arguments: input };
     return show(client, call, await client.callTool(call), theme);
   };
 
@@ -57,6 +57,22 @@ describe("the graph of a memory", () => {
     expect(await shown.view.getByRole("button", { name: /^Mary/ }).count()).toBe(0);
     expect(await shown.view.getByText("teaches mathematics").isVisible()).toBe(false);
     await shown.page.close();
+  });
+
+  it("joins the facts of an entity that the server returns in parts", async () => {
+    const observations = Array.from({ length: 40 }, (_, n) => `fact ${n} `.padEnd(900, "x"));
+    const entity = { name: "Long", entityType: "note", observations };
+    await client.callTool({ name: "create_entities", arguments: { entities: [entity] } });
+    const { view, page } = await shownFor("open_nodes", { names: ["Long"] });
+    const facts = view.locator("section li");
+    await facts.filter({ hasText: /^fact 0 / }).waitFor();
+    expect(await facts.count()).toBeLessThan(40);
+    const more = view.getByRole("button", { name: "Load more" });
+    await more.click();
+    await facts.filter({ hasText: /^fact 39 / }).waitFor();
+    expect(await facts.count()).toBe(40);
+    expect(await more.isVisible()).toBe(false);
+    await page.close();
   });
 
   it("shows related entities, and the text of an error", async () => {
