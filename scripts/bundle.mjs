@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
 import { build } from "esbuild";
 import { indexFolders } from "./generate/index-files.mjs";
-import { sqlText } from "./lib/sql-text.mjs";
+import { sqlText } from "./lib/sources.mjs";
 import { fasterLinkedom } from "./linkedom.mjs";
 import { bundledPackages, notices } from "./notices.mjs";
 import { buildViews, writeViews } from "./views.mjs";

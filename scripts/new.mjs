@@ -1,7 +1,6 @@
 // `pnpm new server NAME` makes a whole server: every required file, one working tool, its tests, a changeset. It ends with the
 // tests of what it made, so that the first thing you see is green.
-import { NameError } from "./new/names.mjs";
-import { newServer } from "./new/server.mjs";
+import { NameError, newServer } from "./new/server.mjs";
 
 const [what, name, ...more] = process.argv.slice(2);
 try {

@@ -3,7 +3,7 @@
  * page runs no server again; `structure/tasks.test.ts` checks that. Long tests are one task, whichever folder they are in.
  */
 export const TASKS: Readonly<Record<string, readonly string[]>> = {
-  documents: ["docs", "plugins", "release", "skills", "structure"],
+  documents: ["docs", "plugins", "release", "structure"],
   protocol: ["apps", "first-hour", "protocol", "shell"],
   http: ["http"],
 };

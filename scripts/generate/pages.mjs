@@ -1,8 +1,10 @@
-// Writes generated files, or with `check` only notes which are not current.
+// The generated parts of pages, and writing them; with `check` it is only noted which are not current.
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { ROOT } from "../lib/setup.mjs";
+import { hostParts } from "./host-pages.mjs";
+import { readmeParts, rootParts } from "./readme.mjs";
 
 const MARKED = /(<!-- generated:(\w+) -->\n)[\s\S]*?(<!-- \/generated -->)/g;
 
@@ -64,4 +66,22 @@ export class Pages {
     );
     return !this.#check;
   }
+}
+
+/**
+ * The generated parts of all pages that people wrote.
+ *
+ * @param {import("./surface.mjs").Server[]} servers
+ * @param {import("./surface.mjs").State} state
+ * @returns {Promise<Record<string, Record<string, string>>>} page → name of the part → text
+ */
+export async function pageParts(servers, state) {
+  /** @type {Record<string, Record<string, string>>} */
+  const pages = {
+    "README.md": await rootParts(servers, state),
+    "docs/hosts.md": await hostParts(servers, state),
+  };
+  for (const server of servers)
+    pages[`servers/${server.name}/README.md`] = await readmeParts(server, state);
+  return pages;
 }

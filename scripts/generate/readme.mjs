@@ -11,7 +11,6 @@ import {
   printCommand,
 } from "./launch.mjs";
 import { aligned, code, fenced, firstSentence, kebab, table } from "./markdown.mjs";
-import { optionTable } from "./option-table.mjs";
 import { defaultTools, modelTokensOf, slimTools, thousands } from "./surface.mjs";
 
 /** @import { Server, State, Tool } from "./surface.mjs" */
@@ -226,4 +225,15 @@ function toolsPart({ tools }) {
     ];
   });
   return table(["Tool", "Effect", "What it does"], rows);
+}
+
+/** @param {import("./surface.mjs").Described["options"]} options */
+function optionTable(options) {
+  const rows = options.map(({ label, description, takes, default: preset = "", variables }) => [
+    code(label),
+    takes.length === 0 ? description : `${description} (${takes.join("; ")})`,
+    preset === "" ? "" : code(preset),
+    variables.map(code).join(", "),
+  ]);
+  return table(["Option", "What it does", "Default", "Environment"], rows);
 }

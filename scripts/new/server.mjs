@@ -1,11 +1,15 @@
 // Creates a server from scripts/templates/server, a complete server named "sample".
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { indexFolders } from "../generate/index-files.mjs";
-import { install, ROOT } from "../lib/setup.mjs";
+import { install, ROOT, serverNames } from "../lib/setup.mjs";
 import { bundle, format, generate, test, typecheck } from "./gate.mjs";
-import { checkServerName, SERVERS, titleOf } from "./names.mjs";
 
+/** An invalid name; the message is for the person who typed it. */
+export class NameError extends Error {}
+
+const SERVERS = join(ROOT, "servers");
 const TEMPLATE = join(ROOT, "scripts", "templates", "server");
 
 const TO_REPLACE = [
@@ -88,4 +92,33 @@ async function writeServer(name, folder) {
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
+}
+
+/**
+ * Checks the name of a new server.
+ *
+ * @param {string} name
+ * @throws {NameError} if hosts would not accept it, or if it already exists.
+ */
+function checkServerName(name) {
+  if (!/^[a-z]{2,20}$/.test(name))
+    throw new NameError(
+      `"${name}" cannot name a server: use 2 to 20 letters a to z, as in "weather" (hosts make tool names of it).`,
+    );
+  if (["sample", "core", "tools", "resources", "prompts"].includes(name))
+    throw new NameError(`"${name}" is reserved; choose another name.`);
+  if (existsSync(join(SERVERS, name)) && !serverNames().includes(name))
+    throw new NameError(
+      `servers/${name} has no package.json: another branch left it behind. Delete the folder, then try again.`,
+    );
+  if (existsSync(join(SERVERS, name)))
+    throw new NameError(
+      `servers/${name} already exists. docs/add-a-tool.md says how to add a tool to it.`,
+    );
+}
+
+/** weather → Weather, for people. @param {string} name */
+function titleOf(name) {
+  const words = name.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -16,13 +16,18 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
+import { initWasm, Resvg } from "@resvg/resvg-wasm";
 import { bundleManifest } from "../generate/bundle-manifest.mjs";
-import { icon } from "../generate/icon.mjs";
 import { describedServer } from "../generate/surface.mjs";
 import { ROOT } from "../lib/setup.mjs";
 import { LICENSE_FILE, notices } from "../notices.mjs";
 
 const execute = promisify(execFile);
+/** In pixels, as Claude Desktop recommends. */
+const ICON_SIZE = 512;
+await initWasm(
+  await readFile(createRequire(import.meta.url).resolve("@resvg/resvg-wasm/index_bg.wasm")),
+);
 const fromTests = createRequire(join(ROOT, "test", "package.json"));
 /** The official program. Called as a function, it would always print to stdout. */
 const PACKER = join(dirname(fromTests.resolve("@anthropic-ai/mcpb")), "cli", "cli.js");
@@ -157,4 +162,14 @@ async function writeJson(file, value) {
 /** @param {string} file */
 async function readJson(file) {
   return JSON.parse(await readFile(file, "utf8"));
+}
+
+/**
+ * Draws the icon of a server, which hosts show in their list of extensions: a white glyph on the server's color.
+ *
+ * @param {string} svg
+ * @returns {Uint8Array} a PNG
+ */
+function icon(svg) {
+  return new Resvg(svg, { fitTo: { mode: "width", value: ICON_SIZE } }).render().asPng();
 }

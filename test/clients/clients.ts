@@ -65,10 +65,10 @@ function bridge(key: string, argument: string, way: Way): ForeignClient {
 
 /** The client of each generation of the SDK. */
 export const SDKS: readonly ForeignClient[] = [
-  client("SDK v1", { package: "@modelcontextprotocol/sdk", driver: "sdk-v1", everyServer: false }),
+  client("SDK v1", { package: "@modelcontextprotocol/sdk", driver: "sdk", everyServer: false }),
   client("SDK v2", {
     package: "@modelcontextprotocol/client",
-    driver: "sdk-v2",
+    driver: "sdk",
     everyServer: false,
   }),
 ];
@@ -91,19 +91,19 @@ export const CLIENTS: readonly ForeignClient[] = [
   },
   client("LangChain", {
     package: "@langchain/mcp-adapters",
-    driver: "langchain",
+    driver: "agents",
     error: "an exception",
   }),
   // It never sends notifications/cancelled over stdio.
   client("AI SDK", {
     package: "@ai-sdk/mcp",
-    driver: "ai-sdk",
+    driver: "agents",
     node: 22,
     silent: ["stdio"],
     signals: true,
   }),
-  client("OpenAI Agents", { package: "@openai/agents", driver: "openai-agents" }),
-  client("Mastra", { package: "@mastra/mcp", driver: "mastra", node: 22, error: "an exception" }),
+  client("OpenAI Agents", { package: "@openai/agents", driver: "agents" }),
+  client("Mastra", { package: "@mastra/mcp", driver: "agents", node: 22, error: "an exception" }),
   bridge("mcp-remote", "mcp-remote", "HTTP"),
   bridge("supergateway", "supergateway from HTTP", "HTTP"),
   bridge("supergateway", "supergateway to SSE", "stdio"),

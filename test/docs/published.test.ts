@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { filled } from "../../scripts/generate/pages.mjs";
-import { pageParts } from "../../scripts/generate/parts.mjs";
+import { filled, pageParts } from "../../scripts/generate/pages.mjs";
 import { isPublished, markPublished } from "../../scripts/lib/published.mjs";
 import { describedServers, ROOT, SERVERS, serverBin } from "../servers.ts";
 

@@ -17,7 +17,7 @@ import {
   serverFolder,
   serverWorld,
 } from "../servers.ts";
-import { prebuilt } from "./prebuilt.ts";
+import { prebuilt } from "./installed.ts";
 
 const execute = promisify(execFile);
 const npmQuiet = ["--no-audit", "--no-fund", "--loglevel=error"];

@@ -7,9 +7,8 @@ import {
   passesTasks,
   REQUIREMENTS,
 } from "../conformance/expectations.ts";
-import { useFixture } from "../conformance/fixture.ts";
 import { fetchProgram, type Program } from "../conformance/programs.ts";
-import { RELEASE_SERVER } from "../conformance/ready.ts";
+import { RELEASE_SERVER, useFixture } from "../conformance/ready.ts";
 import type { Fields } from "../protocol/revisions.ts";
 import { serverBin, useWorld } from "../servers.ts";
 

@@ -9,8 +9,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SERVERS, serverFolder } from "../servers.ts";
 import { callText, readManifest, startBundle } from "./bundle-kit.ts";
-import { sectionsOf } from "./notices.ts";
-import { bundleOf } from "./release.ts";
+import { bundleOf, sectionsOf } from "./release.ts";
 
 /** With the Node.js that runs the tests. */
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env["PATH"]}`;

@@ -6,7 +6,7 @@ import { build } from "esbuild";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { notices } from "../../scripts/notices.mjs";
 import { SERVERS, serverFolder } from "../servers.ts";
-import { sectionsOf } from "./notices.ts";
+import { sectionsOf } from "./release.ts";
 
 interface Package {
   /** False if only functions that do nothing were taken from it, whose calls are left out. */

@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod";
+import { pack } from "../../scripts/release/pack.mjs";
 import { PUBLISHED, ROOT, SERVERS } from "../servers.ts";
 import { artifacts, madeRelease, VERSION as version } from "./release.ts";
 
@@ -92,4 +93,30 @@ it("a tag that is not the version of the packages makes no release", async () =>
     ),
   });
   expect(existsSync(join(release, "wrong"))).toBe(false);
+});
+
+// npm packs "playwright": "catalog:", which it then refuses to install (EUNSUPPORTEDPROTOCOL).
+it.each(["pack", "publish"])("npm %s refuses every package, and names pnpm", async (command) => {
+  for (const folder of PUBLISHED.keys()) {
+    const { scripts } = JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8"));
+    expect(scripts.prepack, folder).toBe("node ../../scripts/release/only-pnpm.mjs");
+  }
+  const run = execute("npm", [command, "--dry-run"], { cwd: join(ROOT, "servers", "git") });
+  await expect(run).rejects.toMatchObject({
+    stderr: expect.stringContaining("is packed with pnpm"),
+  });
+});
+
+it("pnpm packs a server, without the script that refuses npm", async () => {
+  const place = await mkdtemp(join(tmpdir(), "refmcp-pack-"));
+  try {
+    const tarball = await pack(join("servers", "git"), place);
+    const { stdout } = await execute("tar", ["-xOzf", tarball, "package/package.json"]);
+    expect(stdout).not.toMatch(/prepack|catalog:|workspace:/);
+    expect(await readdir(join(ROOT, "servers", "git"))).not.toContainEqual(
+      expect.stringMatching(/\.tgz$/),
+    );
+  } finally {
+    await rm(place, { recursive: true, force: true });
+  }
 });

@@ -1,11 +1,41 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Bundle, bundleProbe } from "../bundle.ts";
 import { serverBin } from "../servers.ts";
-import { shell, useProbe } from "./shell.ts";
+
+interface Ended {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly code: number | null;
+}
+
+/** Runs a built server with these words in a directory, with `input` as its stdin. */
+function shell(
+  file: string,
+  words: readonly string[],
+  { cwd = tmpdir(), input = "" } = {},
+): Promise<Ended> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [file, ...words], { cwd }, (_error, stdout, stderr) =>
+      resolve({ stdout, stderr, code: child.exitCode }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+/** The probe server in one file, for a file of tests. */
+function useProbe(): () => Bundle {
+  let probe: Bundle;
+  beforeAll(async () => {
+    probe = await bundleProbe();
+  });
+  afterAll(() => probe?.remove());
+  return () => probe;
+}
 
 const probe = useProbe();
 

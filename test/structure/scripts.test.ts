@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { join, posix } from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { countCode } from "../../scripts/lib/count.mjs";
 import { ROOT } from "../servers.ts";
 import { benchProblems, filesOf } from "./layout.ts";
 
@@ -31,4 +32,23 @@ it("the types of every script, benchmark and demo are checked", async () => {
     modules.filter((file) => !checked.has(file)),
     `Add it to ${CONFIG}`,
   ).toEqual([]);
+});
+
+describe("lines of code", () => {
+  it.each([
+    ["comments and blank lines", "// a\n\n/* b\n c */\nconst d = 1; // e\n /** f */\n", 1],
+    ["text that looks like a comment", 'f("// a"); f(`\n// b\n/* c`);\nf(/\\/\\/[/*]/);', 4],
+    ["a comment in a template's expression", `\`\${ // a\n{ b: \`}\` } /* c */\n} //\`\n// d`, 3],
+    ["a division", "a = b / c; // d / e\n// f", 1],
+  ])("do not include %s", (_, source, lines) => {
+    expect(countCode(source, "ts").lines).toBe(lines);
+  });
+
+  it("are counted in SQL and style sheets, too", () => {
+    expect(countCode("-- a\nSELECT '--b\n'; /* c */\n", "sql")).toEqual({
+      lines: 2,
+      characters: 13,
+    });
+    expect(countCode("/* a\n*/\na {\n  b: url(//c);\n}\n", "css").lines).toBe(3);
+  });
 });

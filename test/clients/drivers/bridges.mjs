@@ -6,8 +6,7 @@ import { StreamableHTTPClientTransport as SecondHttp } from "@modelcontextprotoc
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { connectOver as connectFirst } from "./sdk-v1.mjs";
-import { connectOver as connectSecond } from "./sdk-v2.mjs";
+import { connectFirst, connectSecond } from "./sdk.mjs";
 
 const inPackage = (path) => fileURLToPath(new URL(`../node_modules/${path}`, import.meta.url));
 const MCP_REMOTE = inPackage("mcp-remote/dist/proxy.js");
