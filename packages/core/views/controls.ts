@@ -7,36 +7,36 @@ export function button(text: string, kind = ""): HTMLButtonElement {
 
 /** A button that can't be pressed again while its work is not done. */
 export function workButton(text: string, work: () => Promise<void>): HTMLButtonElement {
-  const made = button(text);
-  made.addEventListener("click", async () => {
-    made.disabled = true;
+  const control = button(text);
+  control.addEventListener("click", async () => {
+    control.disabled = true;
     await work();
-    made.disabled = false;
+    control.disabled = false;
   });
-  return made;
+  return control;
 }
 
 /** A button that stays pressed until it is pressed again. */
 export function toggle(text: string, set: (on: boolean) => void): HTMLButtonElement {
-  const made = button(text);
-  made.setAttribute("aria-pressed", "false");
-  made.addEventListener("click", () => {
-    const on = made.getAttribute("aria-pressed") !== "true";
-    made.setAttribute("aria-pressed", String(on));
+  const control = button(text);
+  control.setAttribute("aria-pressed", "false");
+  control.addEventListener("click", () => {
+    const on = control.getAttribute("aria-pressed") !== "true";
+    control.setAttribute("aria-pressed", String(on));
     set(on);
   });
-  return made;
+  return control;
 }
 
 /** A button that copies a text; it briefly shows whether that worked. */
 export function copyButton(text: () => string, label = "Copy"): HTMLButtonElement {
-  const made = workButton(label, async () => {
-    made.textContent = (await copied(text())) ? "Copied" : "Cannot copy here";
+  const control = workButton(label, async () => {
+    control.textContent = (await copied(text())) ? "Copied" : "Cannot copy here";
     setTimeout(() => {
-      made.textContent = label;
+      control.textContent = label;
     }, 1_500);
   });
-  return made;
+  return control;
 }
 
 /** Copies a text to the clipboard; false if the host's frame does not allow it. */
@@ -70,12 +70,12 @@ export function plain(text: string, isError = false): HTMLElement {
  * attribute `data-display` with the mode, for style sheets.
  */
 export function fullscreenButton(host: Host): HTMLButtonElement {
-  const made = button("");
-  made.hidden = !host.hasFullscreen;
+  const control = button("");
+  control.hidden = !host.hasFullscreen;
   const label = () => {
     const isFull = host.displayMode === "fullscreen";
-    made.textContent = isFull ? "Exit full screen" : "Full screen";
-    made.setAttribute("aria-pressed", String(isFull));
+    control.textContent = isFull ? "Exit full screen" : "Full screen";
+    control.setAttribute("aria-pressed", String(isFull));
   };
   label();
   const { onDisplayMode } = host;
@@ -83,9 +83,9 @@ export function fullscreenButton(host: Host): HTMLButtonElement {
     onDisplayMode(mode);
     label();
   };
-  made.addEventListener(
+  control.addEventListener(
     "click",
     () => void host.requestDisplayMode(host.displayMode === "fullscreen" ? "inline" : "fullscreen"),
   );
-  return made;
+  return control;
 }

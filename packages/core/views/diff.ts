@@ -189,10 +189,10 @@ function pairsOf(lines: readonly string[]): ReadonlyMap<number, string> {
     if (line.startsWith("-")) removed.push(at);
     else if (!line.startsWith("+")) removed = [];
     else {
-      const other = removed.shift();
-      if (other === undefined) continue;
-      pairs.set(at, lines[other]?.slice(1) ?? "");
-      pairs.set(other, line.slice(1));
+      const earlier = removed.shift();
+      if (earlier === undefined) continue;
+      pairs.set(at, lines[earlier]?.slice(1) ?? "");
+      pairs.set(earlier, line.slice(1));
     }
   }
   return pairs;

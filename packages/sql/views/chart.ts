@@ -39,14 +39,14 @@ export function chartPanel(table: () => Table) {
     if (!place.isConnected) return;
     chart?.destroy();
     const { rows } = table();
-    const drawn = rows.slice(0, MAX_ROWS);
+    const visible = rows.slice(0, MAX_ROWS);
     const x = Number(by.input.value);
-    const numbers = columns.flatMap((_, at) => (at !== x && hasNumbers(drawn, at) ? [at] : []));
+    const numbers = columns.flatMap((_, at) => (at !== x && hasNumbers(visible, at) ? [at] : []));
     const values = numbers.filter((at) => !KEY.test(columns[at]?.name ?? ""));
     const ys = values.length > 0 ? values : numbers;
-    chart = drawChart(place, { columns, rows: drawn }, x, ys, KINDS[Number(kind.input.value)]);
-    note.hidden = drawn.length === rows.length;
-    note.textContent = `The first ${drawn.length.toLocaleString()} of ${rows.length.toLocaleString()} loaded rows are drawn.`;
+    chart = drawChart(place, { columns, rows: visible }, x, ys, KINDS[Number(kind.input.value)]);
+    note.hidden = visible.length === rows.length;
+    note.textContent = `The first ${visible.length.toLocaleString()} of ${rows.length.toLocaleString()} loaded rows are drawn.`;
   };
   for (const { input } of [by, kind]) input.addEventListener("change", draw);
   new ResizeObserver(() => {
@@ -96,7 +96,7 @@ function drawChart(
       points: { show: kind === "scatter" || (kind === "line" && sorted.length <= 60) },
     }),
   );
-  const named: Partial<uPlot.Axis> = {
+  const words: Partial<uPlot.Axis> = {
     values: (_, ticks) => ticks.map((tick) => clipped(labels[tick] ?? "")),
     incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000],
     rotate: -35,
@@ -111,7 +111,7 @@ function drawChart(
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), "UTC"),
     scales: { x: { time: areTimes }, ...(kind === "scatter" ? {} : fromZero()) },
     axes: [
-      { ...axis, ...(isScaled ? { size: 52 } : named) },
+      { ...axis, ...(isScaled ? { size: 52 } : words) },
       axis,
       ...(ys.some((_, at) => isOther(at)) ? [{ ...axis, scale: "other", side: 1 as const }] : []),
     ],

@@ -2,7 +2,7 @@
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { button, copyButton } from "../../core/views/controls.ts";
 import { element } from "../../core/views/host.ts";
-import { plainText, shown, type Table } from "./table.ts";
+import { plainText, type Table, visibleText } from "./table.ts";
 
 /** The panel, and how to open it for a value; closing it leads back to where it was opened. */
 export function detailPanel() {
@@ -33,13 +33,13 @@ export function detailPanel() {
   panel.addEventListener("keydown", ({ key }) => {
     if (key === "Escape") close();
   });
-  const open = (column: Table["columns"][number], given: unknown, from: HTMLElement) => {
-    [value, origin] = [given, from];
+  const open = (column: Table["columns"][number], cell: unknown, from: HTMLElement) => {
+    [value, origin] = [cell, from];
     title.textContent = oneLine(
       [column.name, column.type].filter((part) => part !== "").join(" · "),
     );
-    text.textContent = pretty(given);
-    text.classList.toggle("null", given === null);
+    text.textContent = pretty(cell);
+    text.classList.toggle("null", cell === null);
     panel.hidden = false;
     shut.focus();
   };
@@ -49,12 +49,14 @@ export function detailPanel() {
 /** JSON with its structure, whether it came as text or as a value. */
 function pretty(value: unknown): string {
   const isBlob = typeof value === "object" && value !== null && "$blob" in value;
-  if (isBlob || value === null || value === undefined) return shown(value);
+  if (isBlob || value === null || value === undefined) return visibleText(value);
   try {
     const parsed: unknown =
       typeof value === "string" && /^\s*[[{]/.test(value) ? JSON.parse(value) : value;
-    return typeof parsed === "object" ? shown(JSON.stringify(parsed, null, 2)) : shown(value);
+    return typeof parsed === "object"
+      ? visibleText(JSON.stringify(parsed, null, 2))
+      : visibleText(value);
   } catch {
-    return shown(value);
+    return visibleText(value);
   }
 }

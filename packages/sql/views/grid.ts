@@ -3,7 +3,7 @@
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { button } from "../../core/views/controls.ts";
 import { element } from "../../core/views/host.ts";
-import { compare, plainText, shown, type Table } from "./table.ts";
+import { compare, plainText, type Table, visibleText } from "./table.ts";
 import { hasNumbers, hasTimes } from "./values.ts";
 
 const MOVES: Readonly<Record<string, readonly [number, number]>> = {
@@ -50,7 +50,7 @@ export function gridOf(
       ...(solid[index] ? ["solid"] : []),
       ...(value === null ? ["null"] : []),
     ];
-    return element("td", { class: names.join(" "), tabindex: "-1" }, shown(value));
+    return element("td", { class: names.join(" "), tabindex: "-1" }, visibleText(value));
   };
   const fill = () => {
     const all = table().rows;
@@ -58,8 +58,7 @@ export function gridOf(
       wanted === ""
         ? [...all]
         : all.filter((row) => row.some((value) => plainText(value).toLowerCase().includes(wanted)));
-    if (sorted >= 0)
-      rows = rows.toSorted((one, other) => direction * compare(one[sorted], other[sorted]));
+    if (sorted >= 0) rows = rows.toSorted((a, b) => direction * compare(a[sorted], b[sorted]));
     heads.forEach((head, index) => {
       if (index === sorted)
         head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
@@ -70,28 +69,28 @@ export function gridOf(
     changed();
   };
   const openCell = (from: EventTarget | null) => {
-    const found = placeOf(from);
-    const column = columns[found?.column ?? -1];
-    if (found !== undefined && column !== undefined)
-      open(column, rows[found.row]?.[found.column], found.cell);
+    const place = placeOf(from);
+    const column = columns[place?.column ?? -1];
+    if (place !== undefined && column !== undefined)
+      open(column, rows[place.row]?.[place.column], place.cell);
   };
   body.addEventListener("click", ({ target }) => {
     // Text that is being selected is not a click on its cell.
     if (getSelection()?.isCollapsed !== false) openCell(target);
   });
   body.addEventListener("keydown", (event) => {
-    const found = placeOf(event.target);
-    if (found === undefined) return;
+    const place = placeOf(event.target);
+    if (place === undefined) return;
     if (event.key === "Enter") {
       // Otherwise the same key would press the button that gets the focus.
       event.preventDefault();
       openCell(event.target);
     }
     const [down, right] = MOVES[event.key] ?? [0, 0];
-    const next = body.rows[found.row + down]?.cells[found.column + right];
+    const next = body.rows[place.row + down]?.cells[place.column + right];
     if ((down === 0 && right === 0) || next === undefined) return;
     event.preventDefault();
-    found.cell.setAttribute("tabindex", "-1");
+    place.cell.setAttribute("tabindex", "-1");
     next.setAttribute("tabindex", "0");
     next.focus();
   });

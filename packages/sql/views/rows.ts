@@ -11,7 +11,7 @@ import { element, Host, textOf } from "../../core/views/host.ts";
 import { chartPanel, isDrawable } from "./chart.ts";
 import { detailPanel } from "./detail.ts";
 import { gridOf } from "./grid.ts";
-import { csvOf, shown, type Table, tabbed, tableOf } from "./table.ts";
+import { csvOf, type Table, tabbed, tableOf, visibleText } from "./table.ts";
 
 /** Rows that a click loads, in as many calls as the server's limits need. */
 const PAGE_ROWS = 1_000;
@@ -137,7 +137,7 @@ function figure(name: string, { rows, notices }: Table): HTMLElement {
   const text =
     typeof value === "number"
       ? value.toLocaleString(undefined, { maximumFractionDigits: 20 })
-      : shown(value);
+      : visibleText(value);
   const parts = [
     element("b", { class: text.length > 20 ? "long" : "figure" }, text),
     element("p", { class: "note" }, oneLine(name)),
@@ -153,7 +153,7 @@ const count = (rows: number) => `${rows.toLocaleString()} ${rows === 1 ? "row" :
 /** How many rows there are, and which of them sorting and the filter cover. */
 function summary(
   { rows, next }: Table,
-  kept: number,
+  matches: number,
   { isFiltered, sortedBy }: { readonly isFiltered: boolean; readonly sortedBy: string | undefined },
 ): string {
   const loaded =
@@ -161,7 +161,7 @@ function summary(
       ? count(rows.length)
       : `the ${rows.length.toLocaleString()} loaded ${rows.length === 1 ? "row" : "rows"}`;
   const parts = [
-    isFiltered ? `${kept.toLocaleString()} of ${loaded} match` : undefined,
+    isFiltered ? `${matches.toLocaleString()} of ${loaded} match` : undefined,
     sortedBy === undefined
       ? undefined
       : `sorted by ${sortedBy}: ${next === undefined ? "all rows" : `only ${loaded}`}`,

@@ -30,7 +30,7 @@ export function tableOf({ structuredContent }: ToolResult): Table | undefined {
 }
 
 /** A value as text; characters that hide text or turn its direction are escaped. */
-export function shown(value: unknown): string {
+export function visibleText(value: unknown): string {
   return manyLines(plainText(value));
 }
 
@@ -46,9 +46,9 @@ const collator = new Intl.Collator(undefined, { numeric: true });
 /** Compares two values: numbers by size, texts by the user's language, NULL last. */
 export function compare(left: unknown, right: unknown): number {
   if (left === null || right === null) return Number(left === null) - Number(right === null);
-  const [one, other] = [numberOf(left), numberOf(right)];
-  if (one !== undefined && other !== undefined && one !== other) return one - other;
-  return collator.compare(shown(left), shown(right));
+  const [a, b] = [numberOf(left), numberOf(right)];
+  if (a !== undefined && b !== undefined && a !== b) return a - b;
+  return collator.compare(visibleText(left), visibleText(right));
 }
 
 /** Rows with a header line as CSV, as the server exports them. */

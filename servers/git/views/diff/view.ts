@@ -52,14 +52,14 @@ function commitOf({ commit, author, date, refs = [], message }: Commit): HTMLEle
     element("code", {}, commit.slice(0, 10)),
     ` ${[author, date === undefined ? undefined : dayOf(date)].filter(Boolean).join(", ")}`,
   );
-  const made = element(
+  const details = element(
     "details",
     { class: "commit" },
     element("summary", {}, element("b", {}, subject), " ", ...badges, facts),
   );
   const open = async () => {
     const place = element("div", { class: "patch", role: "status" }, "Loading …");
-    made.append(place);
+    details.append(place);
     const input = {
       ...("repo_path" in host.input ? { repo_path: host.input.repo_path } : {}),
       revision: commit,
@@ -68,8 +68,8 @@ function commitOf({ commit, author, date, refs = [], message }: Commit): HTMLEle
     place.removeAttribute("role");
     place.replaceChildren(patch("git_show", input, result));
   };
-  made.addEventListener("toggle", () => void open(), { once: true });
-  return made;
+  details.addEventListener("toggle", () => void open(), { once: true });
+  return details;
 }
 
 function history(first: History): HTMLElement {
@@ -94,8 +94,8 @@ function history(first: History): HTMLElement {
 
 host.onResult = (result) => {
   const commits = result.structuredContent as unknown as History | undefined;
-  const shown =
+  const content =
     commits?.commits === undefined ? patch(toolOf(result), host.input, result) : history(commits);
-  document.body.replaceChildren(element("main", {}, shown));
+  document.body.replaceChildren(element("main", {}, content));
 };
 void host.connect("refmcp-diff");

@@ -22,7 +22,7 @@ interface Answer {
 const COLORS = "#56b4e9 #e69f00 #009e73 #d55e00 #cc79a7 #0072b2 #8c6d31".split(" ");
 const GRAY = "#888888";
 const PADDING = 24;
-/** There is space for the names of so many entities: the best connected ones. */
+/** With more entities, there is space only for the names of the best connected ones. */
 const MAX_NAMES = 15;
 
 const host = new Host();
