@@ -26,8 +26,8 @@ for (const folder of folders) {
   if (!existsSync(bench)) continue;
   for (const file of (await readdir(bench)).filter((name) => name.endsWith(".mjs")).sort()) {
     const name = folder === "test" ? "core" : folder.slice("servers/".length);
-    const isWanted = [name, `${name}/${file.replace(/\.mjs$/, "")}`].some((one) =>
-      wanted.includes(one),
+    const isWanted = [name, `${name}/${file.replace(/\.mjs$/, "")}`].some((word) =>
+      wanted.includes(word),
     );
     if (wanted.length > 0 && !isWanted) continue;
     const module = await import(pathToFileURL(join(bench, file)).href);

@@ -5,11 +5,11 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { runVitest } from "./lib/setup.mjs";
 
-const given = process.argv.slice(2);
-const args = given.filter((argument) => argument !== "--newest");
+const argv = process.argv.slice(2);
+const args = argv.filter((argument) => argument !== "--newest");
 /** @type {Record<string, string>} */
 const env = {};
-if (args.length < given.length) {
+if (args.length < argv.length) {
   env.REFMCP_CONFORMANCE = await newestSuite();
   process.stdout.write(`@modelcontextprotocol/conformance ${env.REFMCP_CONFORMANCE}\n`);
 }

@@ -44,7 +44,7 @@ function count(dir) {
     if (step === last) return;
     last = step;
     session.post("Profiler.takePreciseCoverage", (_error, { result }) => {
-      const found = result
+      const functions = result
         .filter(({ url }) => /\/(?:packages|servers)\/[^/]+\/src\//.test(url))
         .map(({ url, functions }) => [
           url.replace(/.*\/(?=(?:packages|servers)\/)/, ""),
@@ -57,7 +57,10 @@ function count(dir) {
             )
             .filter((times) => times > 0),
         ]);
-      writeFileSync(join(dir, `${step}.${process.pid}.${threadId}.json`), JSON.stringify(found));
+      writeFileSync(
+        join(dir, `${step}.${process.pid}.${threadId}.json`),
+        JSON.stringify(functions),
+      );
     });
   };
   setInterval(look, 50).unref();
@@ -102,7 +105,7 @@ async function measure(args) {
       if (counts.length > 0) files.set(file, [...(files.get(file) ?? []), ...counts]);
   rmSync(dir, { recursive: true });
   const counts = [...files.values()].flat();
-  const calls = counts.reduce((sum, one) => sum + one, 0);
+  const calls = counts.reduce((sum, count) => sum + count, 0);
   const lines = [
     `${tool}${failed}: ${files.size} files, ${counts.length} functions, ${calls} function calls`,
   ];

@@ -131,13 +131,13 @@ async function licenseTexts(folder) {
   /** @param {string} name */
   const read = async (name) =>
     (await readFile(join(folder, name), "utf8")).replaceAll("\r\n", "\n");
-  const found = files.filter(({ name }) => LICENSE_FILE.test(name)).map(({ name }) => name);
+  const licenses = files.filter(({ name }) => LICENSE_FILE.test(name)).map(({ name }) => name);
   // A folder holds the licenses of code that the package contains.
   for (const { name } of entries.filter(
-    (one) => one.isDirectory() && /^licen[cs]es$/i.test(one.name),
+    (entry) => entry.isDirectory() && /^licen[cs]es$/i.test(entry.name),
   ))
-    for (const file of await readdir(join(folder, name))) found.push(join(name, file));
-  if (found.length > 0) return Promise.all(found.sort().map(read));
+    for (const file of await readdir(join(folder, name))) licenses.push(join(name, file));
+  if (licenses.length > 0) return Promise.all(licenses.sort().map(read));
   const readme = files.find(({ name }) => /^readme/i.test(name));
   if (readme === undefined) return [];
   const section =

@@ -10,7 +10,7 @@ import { build as bundle } from "esbuild";
 import { build, install, ROOT } from "./lib/setup.mjs";
 
 /** @typedef {{ name: string, arguments: Record<string, unknown> }} Call */
-/** @typedef {{ server: string, title: string, args: string[], before: Call[] | undefined, call: Call }} Shown */
+/** @typedef {{ server: string, title: string, args: string[], before: Call[] | undefined, call: Call }} View */
 
 await install();
 await build();
@@ -43,9 +43,9 @@ const origin = `http://127.0.0.1:${address.port}`;
 const ORDERED = [`CREATE TABLE IF NOT EXISTS orders AS ${ORDERS}`];
 const SHOP_HAS_ORDERS = [{ name: "execute", arguments: { statements: ORDERED } }];
 
-/** @type {(server: string, title: string, args: string[], name: string, given: Record<string, unknown>, before?: Call[]) => Shown} */
-const view = (server, title, args, name, given, before) => {
-  return { server, title, args, before, call: { name, arguments: given } };
+/** @type {(server: string, title: string, args: string[], name: string, input: Record<string, unknown>, before?: Call[]) => View} */
+const view = (server, title, args, name, input, before) => {
+  return { server, title, args, before, call: { name, arguments: input } };
 };
 const sqlite = (/** @type {string} */ title, /** @type {string} */ query, max_rows = 200) =>
   view("sqlite", title, SHOP, "read_query", { query, max_rows }, SHOP_HAS_ORDERS);
@@ -69,10 +69,10 @@ const views = VIEWS.filter(({ server }) => wanted.length === 0 || wanted.include
 
 /** @type {Map<string, Promise<Client>>} one process for each server */
 const clients = new Map();
-/** @param {Shown} view */
+/** @param {View} view */
 function clientOf({ server, args }) {
-  const known = clients.get(server);
-  if (known !== undefined) return known;
+  const connecting = clients.get(server);
+  if (connecting !== undefined) return connecting;
   const extensions = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
   const client = new Client({ name: "pnpm-views", version: "1" }, { capabilities: { extensions } });
   const bin = join(ROOT, "servers", server, "dist", "bin.js");
@@ -86,9 +86,9 @@ function clientOf({ server, args }) {
   return connected;
 }
 
-/** The result of a view's call, once. @type {Map<Shown, Promise<{ html: string, result: object }>>} */
+/** The result of a view's call, once. @type {Map<View, Promise<{ html: string, result: object }>>} */
 const results = new Map();
-/** @param {Shown} view */
+/** @param {View} view */
 async function shownOf(view) {
   const client = await clientOf(view);
   for (const call of view.before ?? []) await client.callTool(call);

@@ -9,10 +9,10 @@ import { stripVTControlCharacters } from "node:util";
 import { build, install, ROOT, turboQuietly } from "./lib/setup.mjs";
 
 // setup.mjs has already removed --no-system-packages.
-const given = process.argv.slice(2);
-const forTurbo = given.filter((argument) => argument !== "--all");
+const argv = process.argv.slice(2);
+const forTurbo = argv.filter((argument) => argument !== "--all");
 const TASKS = ["typecheck", "test", "test:documents", "test:protocol", "test:http"];
-if (given.includes("--all")) TASKS.push("test:long");
+if (argv.includes("--all")) TASKS.push("test:long");
 
 /** @typedef {import("../vitest.report.ts").Report} Report */
 /** @typedef {{ id: string, task: string, directory: string, isCached: boolean, report: string, progress: string, result?: Report }} Suite */
@@ -76,8 +76,8 @@ if (code !== 0 && failed.length === 0)
   failed.push({ file: "turbo", name: run.join(" "), reason: lastLines(output) });
 
 if (skipped.length > 0) say("");
-for (const reason of new Set(skipped.map((one) => one.reason))) {
-  const alike = skipped.filter((one) => one.reason === reason);
+for (const reason of new Set(skipped.map((task) => task.reason))) {
+  const alike = skipped.filter((task) => task.reason === reason);
   const files = [...new Set(alike.map(({ file }) => file))].join(", ");
   const what =
     alike.length === 1

@@ -31,8 +31,8 @@ const IN_VSCODE = {
  * @param {Pick<Server, "manifest" | "options">} server
  */
 function exampleArguments({ manifest, options }, values = SHOWN) {
-  const given = manifest.refmcp?.exampleArguments;
-  if (given !== undefined) return given;
+  const example = manifest.refmcp?.exampleArguments;
+  if (example !== undefined) return example;
   const asked = options.filter(({ ask }) => ask);
   const own = ownOptions({ options });
   if (own.length === 0) return asked.slice(0, 1).map((option) => values.project?.(option) ?? "");
@@ -122,8 +122,8 @@ export async function hostEntries(launch) {
   const { HOSTS } = await importSource("packages/refmcp/src/hosts/hosts.ts");
   const entries = await importSource("packages/refmcp/src/hosts/entry.ts");
   const { name, env } = launch;
-  const named = Object.entries(HOSTS).filter(([id]) => id !== "json");
-  const shown = named.map(([id, /** @type {Host} */ host]) => {
+  const hosts = Object.entries(HOSTS).filter(([id]) => id !== "json");
+  const entriesOfHosts = hosts.map(([id, /** @type {Host} */ host]) => {
     const isShown = (/** @type {string} */ word) =>
       word !== PROJECT || host.does?.includes("roots") !== true;
     const start = { ...launch.start, args: launch.start.args.filter(isShown) };
@@ -131,7 +131,7 @@ export async function hostEntries(launch) {
     const command = entries.shellCommand(host, { name, env, start });
     return { id, host, format: host.format ?? "json", text, command };
   });
-  return /** @type {[ShownEntry, ...ShownEntry[]]} */ (shown);
+  return /** @type {[ShownEntry, ...ShownEntry[]]} */ (entriesOfHosts);
 }
 
 /**

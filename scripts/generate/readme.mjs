@@ -82,9 +82,9 @@ async function hostsPart(state) {
   const { placesOn } = await importSource("packages/refmcp/src/hosts/entry.ts");
   const entries = await hostEntries(allServers(state));
   const blocks = README_HOSTS.flatMap((id) => {
-    const shown = entries.find((entry) => entry.id === id);
-    if (shown === undefined) throw new Error(`There is no host ${id}.`);
-    const { host, format, text, command } = shown;
+    const hostEntry = entries.find((entry) => entry.id === id);
+    if (hostEntry === undefined) throw new Error(`There is no host ${id}.`);
+    const { host, format, text, command } = hostEntry;
     const systems = { Linux: "linux", macOS: "darwin", Windows: "win32" };
     const places = Object.entries(systems).map(([name, system]) => [
       placesOn(host, system)[0],
@@ -123,11 +123,11 @@ async function serversPart(servers, state) {
     thousands(modelTokensOf(slim)),
   ];
   const rows = [];
-  for (const { server, ...shown } of offered) {
+  for (const { server, ...offer } of offered) {
     rows.push([
       `[${server.name}](servers/${server.name}/README.md)`,
       server.description,
-      ...costs(shown),
+      ...costs(offer),
     ]);
   }
   const sum = {

@@ -195,14 +195,14 @@ export async function processorTime(pid) {
  * @type {(count: number, work: () => unknown, warmups?: number) => Promise<number[]>}
  */
 export async function times(count, work, warmups = 1) {
-  const taken = [];
+  const times = [];
   for (let run = -warmups; run < count; run++) {
     const started = performance.now();
     const own = await work();
     const took = typeof own === "number" ? own : performance.now() - started;
-    if (run >= 0) taken.push(took);
+    if (run >= 0) times.push(took);
   }
-  return taken.sort((a, b) => a - b);
+  return times.sort((a, b) => a - b);
 }
 
 /**
@@ -215,16 +215,16 @@ export async function times(count, work, warmups = 1) {
 export async function inTurn(count, works, warmups = 1) {
   const names = /** @type {Name[]} */ (Object.keys(works));
   const none = names.map((name) => /** @type {[Name, number[]]} */ ([name, []]));
-  const taken = /** @type {Record<Name, number[]>} */ (Object.fromEntries(none));
+  const times = /** @type {Record<Name, number[]>} */ (Object.fromEntries(none));
   for (let run = -warmups; run < count; run++) {
     for (const name of names) {
       const started = performance.now();
       const own = await works[name]();
-      if (run >= 0) taken[name].push(typeof own === "number" ? own : performance.now() - started);
+      if (run >= 0) times[name].push(typeof own === "number" ? own : performance.now() - started);
     }
   }
-  for (const name of names) taken[name].sort((a, b) => a - b);
-  return taken;
+  for (const name of names) times[name].sort((a, b) => a - b);
+  return times;
 }
 
 /** NaN if nothing was measured. @type {(sorted: readonly number[] | undefined) => number} */
@@ -275,14 +275,14 @@ export async function transferTable(program, notes, open) {
         await works[way][whose]();
         return performance.now() - started;
       };
-      const taken = await inTurn(3, { theirs: timed("theirs"), ours: timed("ours") });
-      const both = [taken.theirs, taken.ours].map(
+      const times = await inTurn(3, { theirs: timed("theirs"), ours: timed("ours") });
+      const both = [times.theirs, times.ours].map(
         (list) => `${figure(minimum(list))} / ${figure(median(list))}`,
       );
       rows.push([
         way,
         ...both,
-        [minimum, median].map((of) => ratio(of(taken.ours) / of(taken.theirs))).join(" / "),
+        [minimum, median].map((of) => ratio(of(times.ours) / of(times.theirs))).join(" / "),
       ]);
     }
     const name = /\d+\.[\d.]+/.exec(version)?.[0];

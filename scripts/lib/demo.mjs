@@ -194,7 +194,7 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
     transcript(`  ${bold(clip(`→ ${label}`, remaining - 1).padEnd(remaining))}${dim(took)}`);
     const failed = "isError" in result && result.isError === true;
     const text = textOf(result);
-    for (const shown of linesOf(text)) transcript(`    ${failed ? red(shown) : shown}`);
+    for (const line of linesOf(text)) transcript(`    ${failed ? red(line) : line}`);
     const wrong = mismatch(result, text, expected);
     if (wrong === undefined) return result;
     throw new Unexpected(
@@ -207,17 +207,17 @@ async function open(server, { era = "modern", args = [], env = {}, elicit }, tra
   };
   return {
     log,
-    call: (tool, given, expected) =>
+    call: (tool, input, expected) =>
       step(
-        `${tool} ${JSON.stringify(given)}`,
-        () => client.callTool({ name: tool, arguments: given }),
+        `${tool} ${JSON.stringify(input)}`,
+        () => client.callTool({ name: tool, arguments: input }),
         shownOf,
         expected,
       ),
-    prompt: (name, given, expected) =>
+    prompt: (name, input, expected) =>
       step(
-        `prompt ${name} ${JSON.stringify(given)}`,
-        () => client.getPrompt({ name, arguments: given }),
+        `prompt ${name} ${JSON.stringify(input)}`,
+        () => client.getPrompt({ name, arguments: input }),
         ({ messages }) =>
           messages
             .map(({ content }) => ("text" in content ? content.text : content.type))
@@ -263,12 +263,12 @@ function difference(expected, actual, place) {
   if (Array.isArray(expected) && (!Array.isArray(actual) || actual.length !== expected.length))
     return differs;
   for (const [key, value] of Object.entries(expected)) {
-    const found = difference(
+    const mismatch = difference(
       value,
       actual[key],
       Array.isArray(expected) ? `${place}[${key}]` : `${place}.${key}`,
     );
-    if (found !== undefined) return found;
+    if (mismatch !== undefined) return mismatch;
   }
   return undefined;
 }
@@ -314,9 +314,9 @@ function compact(value) {
 /** @param {string} text */
 function linesOf(text) {
   const lines = text.trimEnd().split("\n");
-  const shown = lines.slice(0, MAX_LINES).map((line) => clip(line, WIDTH - 4));
-  if (lines.length > MAX_LINES) shown.push(dim(`… ${lines.length - MAX_LINES} more lines`));
-  return shown;
+  const visible = lines.slice(0, MAX_LINES).map((line) => clip(line, WIDTH - 4));
+  if (lines.length > MAX_LINES) visible.push(dim(`… ${lines.length - MAX_LINES} more lines`));
+  return visible;
 }
 
 /** @param {string} text @param {number} most */

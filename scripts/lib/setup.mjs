@@ -75,8 +75,8 @@ const TOOLS = "@refmcp/test";
  */
 export async function install({ frozen = true, tools = true } = {}) {
   const wanted = await installedFingerprint();
-  const [found, had] = (await readFile(STAMP, "utf8").catch(() => "")).split(" ");
-  if (found === wanted && (had === TOOLS || !tools)) return;
+  const [fingerprint, had] = (await readFile(STAMP, "utf8").catch(() => "")).split(" ");
+  if (fingerprint === wanted && (had === TOOLS || !tools)) return;
   const all = tools || had === TOOLS;
   const mode = frozen ? ["--frozen-lockfile"] : ["--no-frozen-lockfile", "--prefer-offline"];
   const args = [
@@ -235,10 +235,10 @@ export async function step(title, work) {
 
 /** The folders of the workspace's packages. */
 export async function packageFolders() {
-  const found = [];
+  const folders = [];
   for (const group of ["packages", "servers"])
-    for (const name of packageNames(group)) found.push(`${group}/${name}`);
-  return [...found, "test"];
+    for (const name of packageNames(group)) folders.push(`${group}/${name}`);
+  return [...folders, "test"];
 }
 
 /** The names of all servers, sorted. */

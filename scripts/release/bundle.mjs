@@ -108,19 +108,19 @@ export async function makeBundle(name, destination) {
  *
  * @type {(folder: string, manifest: { dependencies?: Record<string, string> }, found: Map<string, string>) => Promise<void>}
  */
-async function collect(folder, { dependencies = {} }, found) {
+async function collect(folder, { dependencies = {} }, packages) {
   for (const name of Object.keys(dependencies)) {
     const place = PREBUILT[name]?.from ?? lookUp(name, folder);
     const from = await realpath(place);
-    const other = found.get(name);
-    if (other === from) continue;
+    const earlier = packages.get(name);
+    if (earlier === from) continue;
     const manifest = await readJson(join(from, "package.json"));
-    if (other !== undefined) throw new Error(`The bundle would need two versions of ${name}.`);
+    if (earlier !== undefined) throw new Error(`The bundle would need two versions of ${name}.`);
     if (manifest.os !== undefined || manifest.cpu !== undefined)
       throw new Error(`${name} is for some platforms only, and a bundle is for all of them.`);
-    found.set(name, from);
+    packages.set(name, from);
     // Further dependencies of a native package are only for compiling it.
-    if (PREBUILT[name] === undefined) await collect(from, manifest, found);
+    if (PREBUILT[name] === undefined) await collect(from, manifest, packages);
   }
 }
 

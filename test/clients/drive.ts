@@ -96,14 +96,14 @@ export function preload(folder: string, file: "loopback.mjs" | "record.mjs", log
 
 /** The processes that record.mjs saw, in the order in which they started, with the code of those that have exited. */
 export async function recorded(log: string): Promise<{ signals: string[]; code?: number }[]> {
-  const found = new Map<number, { signals: string[]; code?: number }>();
+  const processes = new Map<number, { signals: string[]; code?: number }>();
   const text = await readFile(log, "utf8").catch(() => "");
   for (const line of text.split("\n").filter((one) => one !== "")) {
     const { pid, event }: { pid: number; event: string | number } = JSON.parse(line);
-    const known = found.get(pid) ?? { signals: [] };
-    if (typeof event === "number") known.code = event;
-    else if (event !== "start") known.signals.push(event);
-    found.set(pid, known);
+    const earlier = processes.get(pid) ?? { signals: [] };
+    if (typeof event === "number") earlier.code = event;
+    else if (event !== "start") earlier.signals.push(event);
+    processes.set(pid, earlier);
   }
-  return [...found.values()];
+  return [...processes.values()];
 }

@@ -42,8 +42,8 @@ it.each<[string, Record<string, unknown>, unknown, RegExp]>([
   ["read_text_file", { path: "a.txt" }, undefined, /states no expectation/],
 ])(
   "a demo fails, with expected and actual result: %s %j",
-  async (tool, given, expected, reason) => {
-    const outcome = await played((server) => server.call(tool, given, expected));
+  async (tool, input, expected, reason) => {
+    const outcome = await played((server) => server.call(tool, input, expected));
     expect(outcome).toMatchObject({ state: "failed", reason: expect.stringMatching(reason) });
   },
 );

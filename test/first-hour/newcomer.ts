@@ -57,9 +57,9 @@ export async function newcomer(): Promise<Newcomer> {
     clone,
     home,
     async run(program, args, without = []) {
-      const left = PROGRAMS.filter((name) => !without.includes(name));
+      const programs = PROGRAMS.filter((name) => !without.includes(name));
       const PATH =
-        without.length === 0 ? path : await folderOf(`bin-without-${without.join("-")}`, left);
+        without.length === 0 ? path : await folderOf(`bin-without-${without.join("-")}`, programs);
       const env = { HOME: home, PATH, ...shared };
       return execute(join(PATH, program), args, {
         cwd: clone.root,

@@ -30,7 +30,7 @@ export const importsOf = (source: string): string[] =>
 export const codeOf = (source: string): string =>
   source.replace(
     /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\[\s\S])*`/g,
-    (found) => (/^["'`]/.test(found) ? '""' : ""),
+    (literal) => (/^["'`]/.test(literal) ? '""' : ""),
   );
 
 /**
@@ -75,13 +75,17 @@ export function layoutProblems(folder: string): string[] {
  */
 export function nameProblems(folder: string, name: string, known: readonly string[]): string[] {
   // Elsewhere such a word may be something else, as sqlite_schema is.
-  if (known.filter((one) => one.startsWith(`${name}_`)).length <= known.length / 2) return [];
+  if (known.filter((candidate) => candidate.startsWith(`${name}_`)).length <= known.length / 2)
+    return [];
   return ["README.md", "demo.mjs"].flatMap((file) => {
     const text = readFileSync(join(folder, file), "utf8");
     const used = new Set(text.match(new RegExp(`\\b${name}_[a-z0-9_]+\\b`, "g")));
     return [...used]
-      .filter((one) => !known.includes(one))
-      .map((one) => `${file} names ${one}, which is neither a tool nor a prompt: update it.`);
+      .filter((candidate) => !known.includes(candidate))
+      .map(
+        (candidate) =>
+          `${file} names ${candidate}, which is neither a tool nor a prompt: update it.`,
+      );
   });
 }
 

@@ -42,11 +42,11 @@ describe("a shared session", () => {
       "find_tools",
     ]);
     expect(client.getInstructions()).toContain("find_tools");
-    const found = await client.callTool({
+    const search = await client.callTool({
       name: "find_tools",
       arguments: { query: "list branches" },
     });
-    const tools: unknown = Object(found.structuredContent).tools;
+    const tools: unknown = Object(search.structuredContent).tools;
     expect(tools).toContainEqual(
       expect.objectContaining({
         name: "git_branch",
@@ -204,7 +204,9 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era", (era) => 
     if (era === "legacy")
       await expect
         .poll(() =>
-          received.some((one) => "method" in one && one.method.endsWith("resources/list_changed")),
+          received.some(
+            (message) => "method" in message && message.method.endsWith("resources/list_changed"),
+          ),
         )
         .toBe(true);
     await expect(client.readResource({ uri: "git://nowhere/status" })).rejects.toThrow();

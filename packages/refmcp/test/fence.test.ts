@@ -21,11 +21,11 @@ it("offers the tools of a server that are on by default when it runs alone, and 
   const listed = (await client.listTools()).tools.map(({ name }) => name);
   expect(listed.filter((name) => name.startsWith("git_")).sort()).toEqual(expected);
   const searching = await start(place, { args: [place.folder, "--find-tools"] });
-  const found = await searching.client.callTool({
+  const answer = await searching.client.callTool({
     name: "find_tools",
     arguments: { server: "git" },
   });
-  const tools: readonly { name: string }[] = Object(found.structuredContent).tools;
+  const tools: readonly { name: string }[] = Object(answer.structuredContent).tools;
   expect(tools.map(({ name }) => name).sort()).toEqual(expected);
 
   const url = "https://attacker.invalid/x.git";

@@ -14,7 +14,7 @@ async function started(argv: readonly string[], env: Readonly<Record<string, str
   // The program has no values for the options that only servers have.
   const options = { ...read.values, toolsets: [], tools: [], excludeTools: [] };
   const start = Object({ options, sources: read.sources });
-  return new Map(chosen.map((one) => [one.name, optionsOf(one, start)]));
+  return new Map(chosen.map((installation) => [installation.name, optionsOf(installation, start)]));
 }
 
 async function options(name: ServerName, ...argv: string[]): Promise<Record<string, unknown>> {

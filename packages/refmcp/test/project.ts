@@ -31,8 +31,8 @@ async function end(endings: typeof ends): Promise<void> {
 
 /** Takes what has been started out of the clean-up after each test. Returns what ends it, for `beforeAll` to return. */
 export function keep(): () => Promise<void> {
-  const kept = ends.splice(0);
-  return () => end(kept);
+  const resources = ends.splice(0);
+  return () => end(resources);
 }
 
 /** A project in a new folder, which is removed after the test. */

@@ -62,9 +62,9 @@ it("makes a long call a task for a client that supports tasks", async () => {
     child.stdin.write(
       `${JSON.stringify({ jsonrpc: "2.0", id: own, method, params: { ...params, _meta: meta } })}\n`,
     );
-    const found = () => output.split("\n").filter((line) => line.includes(`"id":${own},`));
-    await expect.poll(found).toHaveLength(1);
-    return JSON.parse(found()[0] ?? "").result;
+    const answers = () => output.split("\n").filter((line) => line.includes(`"id":${own},`));
+    await expect.poll(answers).toHaveLength(1);
+    return JSON.parse(answers()[0] ?? "").result;
   };
   const created = await request("tools/call", { name: "git_status", arguments: {} });
   expect(created.resultType).toBe("task");

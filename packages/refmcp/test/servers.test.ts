@@ -43,8 +43,9 @@ describe("the servers in one process", () => {
     const { client, received } = await start(place, { era });
     const uri = pathToFileURL(place.path("a.txt")).href;
     const updates = () =>
-      received.filter((one) => "method" in one && one.method === "notifications/resources/updated")
-        .length;
+      received.filter(
+        (message) => "method" in message && message.method === "notifications/resources/updated",
+      ).length;
     if (era === "legacy") await client.subscribeResource({ uri });
     else await client.listen({ resourceSubscriptions: [uri] });
     writeFileSync(place.path("a.txt"), "two\n");
@@ -83,8 +84,8 @@ describe("the servers in one process", () => {
     asked[0]?.({ action: "accept", content: { confirm: true } });
     expect((await cleaning).isError).not.toBe(true);
     expect(existsSync(place.path("untracked.txt"))).toBe(false);
-    const found = await client.callTool({ name: "search_nodes", arguments: { query: "Ada" } });
-    expect(textOf(found)).toContain("wrote programs");
+    const answer = await client.callTool({ name: "search_nodes", arguments: { query: "Ada" } });
+    expect(textOf(answer)).toContain("wrote programs");
   });
 
   it("a secret of one is in no answer and no child environment of another", async (context) => {

@@ -1,7 +1,7 @@
 import { type CursorCodec, fitCount } from "@refmcp/boundary/answer";
 
 export interface FindRequest {
-  /** Found in the note in this order; case does not matter. */
+  /** Words that a note has in this order; case does not matter. */
   readonly query: string;
   readonly limit: number;
   readonly cursor?: string | undefined;
@@ -15,7 +15,7 @@ export interface Note {
   text: string;
 }
 
-export interface Found {
+export interface NotesPage {
   notes: Note[];
   next_cursor?: string;
 }
@@ -28,16 +28,16 @@ const FRAME = 1_000;
 /**
  * One page of notes, and the cursor for the next.
  *
- * @param found each with its position; one more than the limit where there are more
+ * @param matches each with its position; one more than the limit where there are more
  */
 export function pageOf<Position>(
-  found: readonly (readonly [Note, Position])[],
+  matches: readonly (readonly [Note, Position])[],
   { limit, budget }: FindRequest,
   cursors: CursorCodec<Position>,
-): Found {
-  const notes = found.map(([note]) => note);
+): NotesPage {
+  const notes = matches.map(([note]) => note);
   const page = notes.slice(0, Math.min(limit, fitCount(notes, budget - FRAME)));
-  const last = found[page.length - 1];
+  const last = matches[page.length - 1];
   const isMore = last !== undefined && notes.length > page.length;
   return { notes: page, ...(isMore ? { next_cursor: cursors.encode(last[1]) } : {}) };
 }

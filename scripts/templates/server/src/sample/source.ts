@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { PathGuard } from "@refmcp/boundary";
 import { clip, cursorsOf, digits, oneLine, ToolError } from "@refmcp/boundary/answer";
 import * as z from "zod";
-import { type FindRequest, type Found, MAX_TEXT, type Note, pageOf } from "./page.ts";
+import { type FindRequest, MAX_TEXT, type Note, type NotesPage, pageOf } from "./page.ts";
 
 interface FileRequest extends FindRequest {
   /** One file only: absolute, or below an allowed directory. */
@@ -29,38 +29,38 @@ export class SampleSource {
    *
    * @throws ToolError as `PathGuard.openFile` does; `too_large` for a larger file; `invalid` for a cursor of another search.
    */
-  async find(request: FileRequest): Promise<Found> {
+  async find(request: FileRequest): Promise<NotesPage> {
     const { query, path: only, limit, cursor, signal } = request;
     const cursors = cursorsOf("sample_find", [query, only], position);
     const [lastPath, lastLine] = cursors.decode(cursor) ?? ["", -1];
-    const found: [Note, z.output<typeof position>][] = [];
+    const matches: [Note, z.output<typeof position>][] = [];
     for (const path of only === undefined ? await this.#paths() : [only]) {
       signal.throwIfAborted();
       if (path < lastPath) continue;
       for (const [line, text] of (await this.#lines(path)).entries()) {
         if (path === lastPath && line <= lastLine) continue;
         if (!text.toLowerCase().includes(query.toLowerCase())) continue;
-        found.push([{ id: `${path}:${line + 1}`, text: clip(text, MAX_TEXT) }, [path, line]]);
-        if (found.length > limit) return pageOf(found, request, cursors);
+        matches.push([{ id: `${path}:${line + 1}`, text: clip(text, MAX_TEXT) }, [path, line]]);
+        if (matches.length > limit) return pageOf(matches, request, cursors);
       }
     }
-    return pageOf(found, request, cursors);
+    return pageOf(matches, request, cursors);
   }
 
   async #paths(): Promise<string[]> {
-    const found: string[] = [];
+    const paths: string[] = [];
     for (const { path } of this.#guard.allowed.directories()) {
       const directory = await this.#guard.openDirectory(path);
       try {
         const entries = await readdir(directory.entry(""), { withFileTypes: true });
         const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(".md"));
-        found.push(...files.map((entry) => join(path, entry.name)));
+        paths.push(...files.map((entry) => join(path, entry.name)));
         await directory.verify();
       } finally {
         await directory.close();
       }
     }
-    return found.sort();
+    return paths.sort();
   }
 
   async #lines(path: string): Promise<string[]> {
