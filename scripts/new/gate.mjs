@@ -37,7 +37,8 @@ export function test(folder, ...files) {
   return step("Testing", () => node(vitest, ["run", "--update", ...files], { cwd: folder, env }));
 }
 
-/** Writes the pages. */
-export function generate() {
-  return step("Writing pages", () => node(join(ROOT, "scripts", "generate.mjs"), []));
+/** Writes the pages, with a line for each of its steps. */
+export async function generate() {
+  const code = await run(process.execPath, [join(ROOT, "scripts", "generate.mjs")]);
+  if (code !== 0) process.exit(code);
 }

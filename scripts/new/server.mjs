@@ -31,7 +31,6 @@ const TO_REPLACE = [
  */
 export async function newServer(name) {
   checkServerName(name);
-  await install();
   const folder = join(SERVERS, name);
   await writeServer(name, folder);
   await mkdir(join(ROOT, ".changeset"), { recursive: true });

@@ -3,8 +3,7 @@ import "uplot/dist/uPlot.min.css";
 import uPlot from "uplot";
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { element } from "../../core/views/host.ts";
-import { plainText, type Table } from "./table.ts";
-import { hasNumbers, hasTimes, numberOf, timeOf } from "./values.ts";
+import { hasNumbers, hasTimes, numberOf, plainText, type Table, timeOf } from "./table.ts";
 
 /** More can't be distinguished. */
 const MAX_ROWS = 5_000;

@@ -3,8 +3,7 @@
 import { oneLine } from "../../boundary/src/answer/untrusted.ts";
 import { button } from "../../core/views/controls.ts";
 import { element } from "../../core/views/host.ts";
-import { compare, plainText, type Table, visibleText } from "./table.ts";
-import { hasNumbers, hasTimes } from "./values.ts";
+import { compare, hasNumbers, hasTimes, plainText, type Table, visibleText } from "./table.ts";
 
 const MOVES: Readonly<Record<string, readonly [number, number]>> = {
   ArrowLeft: [0, -1],

@@ -1,8 +1,7 @@
-// Query results, in the form that both SQL servers return.
+// Query results, in the form that both SQL servers return, and what of them are numbers, dates and times.
 import { manyLines } from "../../boundary/src/answer/untrusted.ts";
 import type { ToolResult } from "../../core/views/host.ts";
 import { csvLine } from "../src/answer/csv-line.ts";
-import { numberOf } from "./values.ts";
 
 /** Rows of a query with their columns. */
 export interface Table {
@@ -63,4 +62,35 @@ export function tabbed({ columns }: Pick<Table, "columns">, rows: Table["rows"])
   return [columns.map(({ name }) => name), ...rows]
     .map((row) => row.map(cell).join("\t"))
     .join("\n");
+}
+
+const ISO =
+  /^(\d{4}-\d\d)(?:(-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,9})?)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/;
+
+/** A value as a number; in an answer, integers beyond 2^53 and decimals are text. */
+export function numberOf(value: unknown): number | undefined {
+  const isNumeric = typeof value === "string" && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(value);
+  const number = isNumeric ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+/** A written month, date or time in milliseconds since 1970; its time zone is ignored, so that it is drawn as written. */
+export function timeOf(value: unknown): number | undefined {
+  const match = typeof value === "string" ? ISO.exec(value) : null;
+  const [, month, day = "-01", time = "00:00", seconds = ""] = match ?? [];
+  const at = month === undefined ? Number.NaN : Date.parse(`${month}${day}T${time}${seconds}Z`);
+  return Number.isNaN(at) ? undefined : at;
+}
+
+/** Whether a column has only numbers and NULL. */
+export const hasNumbers = (rows: Table["rows"], index: number): boolean =>
+  hasOnly(rows, index, numberOf);
+
+/** Whether a column has only dates and NULL. */
+export const hasTimes = (rows: Table["rows"], index: number): boolean =>
+  hasOnly(rows, index, timeOf);
+
+function hasOnly(rows: Table["rows"], index: number, read: (value: unknown) => number | undefined) {
+  const values = rows.map((row) => row[index] ?? null).filter((value) => value !== null);
+  return values.length > 0 && values.every((value) => read(value) !== undefined);
 }

@@ -141,7 +141,7 @@ class Setup extends Terminal {
       if (plan === undefined) continue;
       const entry = JSON.stringify(plan.entry);
       const pasted = fileText(host, NAME, plan.entry);
-      if (host.format === "yaml") this.write(`${subject}\n  Paste this there:\n${pasted}`);
+      if (host.format === "yaml") this.write(`${subject}\n  Merge this into the file:\n${pasted}`);
       else if (plan.text === plan.config.text) this.write(`${subject}\n  has this entry: ${entry}`);
       else {
         this.write(`${subject}\n  + ${plan.path.join(".")} ${entry}`);
