@@ -69,7 +69,7 @@ function count(dir) {
 /** @param {string[]} args */
 async function measure(args) {
   const end = args.includes("--") ? args.indexOf("--") : args.length;
-  const [server = "", tool, given = "{}"] = args.slice(0, end).filter((arg) => arg !== "--list");
+  const [server = "", tool, json = "{}"] = args.slice(0, end).filter((arg) => arg !== "--list");
   if (tool === undefined)
     throw new Error("Usage: pnpm flow SERVER TOOL ['{ARGUMENTS}'] [--list] [-- SERVER ARGUMENTS]");
   const entry = resolve(SELF, "../..", "servers", server, "src/bin.ts");
@@ -86,7 +86,7 @@ async function measure(args) {
   };
   /** @returns {Promise<boolean>} whether the answer is an error */
   const call = () =>
-    client.request("tools/call", { name: tool, arguments: JSON.parse(given) }).then(
+    client.request("tools/call", { name: tool, arguments: JSON.parse(json) }).then(
       ({ isError }) => isError === true,
       () => true,
     );

@@ -17,7 +17,7 @@ for (const name of serverNames()) {
     .sort((a, b) => b.cost - a.cost);
   for (const { tool, cost } of costs) {
     process.stdout.write(
-      `  ${String(cost).padStart(5)}  ${tool.name}${offered.some(({ name: one }) => one === tool.name) ? "" : " (not by default)"}\n`,
+      `  ${String(cost).padStart(5)}  ${tool.name}${offered.some(({ name: listed }) => listed === tool.name) ? "" : " (not by default)"}\n`,
     );
   }
 }

@@ -1,5 +1,5 @@
 // Whether the packages are on npm. Until then no page may tell a reader to run `npx -y @refmcp/…`: the name is free, so
-// the command would run whatever somebody else publishes there.
+// the command would run a package that somebody else publishes there.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ROOT } from "./setup.mjs";
