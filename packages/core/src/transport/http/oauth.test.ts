@@ -218,6 +218,7 @@ describe("an OAuth 2.1 resource server", () => {
       /not a JWT signed/,
     ],
     ["of another kind", () => issuer.forge(good(), { typ: "logout+jwt" }), /type/],
+    ["without its key's name", () => issuer.forge(good(), { kid: undefined }), /one of the issuer/],
     ["no token at all", async () => "nonsense", /not a JWT signed/],
   ];
   it.each(bad)("refuses a token that is %s", async (_what, make, why) => {

@@ -77,7 +77,7 @@ function refusalOf(error: unknown): unknown {
 
 /** The codes of jose for what a token may be, apart from its claims. */
 const OF_TOKEN =
-  /^ERR_(?:JWS_|JWT_INVALID|JWKS_NO_MATCHING_KEY|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED)/;
+  /^ERR_(?:JWS_|JWT_INVALID|JWKS_(?:NO|MULTIPLE)_MATCHING|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED)/;
 
 /** Repeats a failure for a while instead of contacting the issuer again, since anyone can send tokens. */
 function sparing<Value>(ask: () => Promise<Value>): () => Promise<Value> {
