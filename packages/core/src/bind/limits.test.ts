@@ -64,6 +64,13 @@ describe("an error answer", () => {
     }
   });
 
+  it("replaces a text over the hard limit", async () => {
+    const { client } = await connect(probeServer());
+    const args = { text: "x".repeat(20_000), times: 5 };
+    const result = await client.callTool({ name: "probe_echo", arguments: args });
+    expect(textOf(result)).toContain("the limit is 80,000");
+  });
+
   it("stays within the hard limit, whatever a tool throws", async () => {
     const { ToolError } = await import("@refmcp/boundary/answer");
     const tool = toolFor<null>();
