@@ -2,7 +2,7 @@
 // `definition.js` and `options.js` (for `refmcp`, which serves several servers in one process), one `*.worker.js` for each worker,
 // and the parts that they share or load on first use; core and every pure-JavaScript dependency are inside. Next to dist/, THIRD_PARTY_NOTICES has their licenses and sbom.cdx.json lists them
 // (CycloneDX).
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { cyclonedxEsbuildPlugin } from "@cyclonedx/cyclonedx-esbuild";
@@ -86,6 +86,25 @@ async function outline() {
   }
 }
 
+/** The tables of iconv-lite in this bundle. @type {Set<string>} */
+const tables = new Set();
+
+/**
+ * Keeps the tables of iconv-lite as files in dist/, which its `require` reads on first use: inside the bundle, even a
+ * server that reads only UTF-8 parses their 400 kB with its first call.
+ *
+ * @type {import("esbuild").Plugin}
+ */
+const tableFiles = {
+  name: "table-files",
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\/tables\/.*\.json$/ }, ({ path, resolveDir }) => {
+      tables.add(join(resolveDir, path));
+      return { path: `./${basename(path)}`, external: true };
+    });
+  },
+};
+
 /** @type {import("esbuild").BuildOptions} */
 const shared = {
   bundle: true,
@@ -139,6 +158,7 @@ const { outputFiles, metafile } = await build({
     lazily,
     sqlText,
     fasterLinkedom,
+    tableFiles,
     withViews,
     cyclonedxEsbuildPlugin({
       outputFile: "../sbom.cdx.json",
@@ -171,6 +191,7 @@ await rm("dist", { recursive: true, force: true });
 await mkdir("dist");
 for (const { path, contents } of outputFiles)
   if (path.endsWith(".js")) await writeFile(path, contents);
+for (const table of tables) await copyFile(table, join("dist", basename(table)));
 if (catalog !== undefined) await writeFile("dist/catalog.json", JSON.stringify(catalog));
 await writeViews(process.cwd(), views.pages);
 await writeFile("THIRD_PARTY_NOTICES", thirdParty);

@@ -64,6 +64,13 @@ describe("an error answer", () => {
     }
   });
 
+  it("replaces a text over the hard limit", async () => {
+    const { client } = await connect(probeServer());
+    const args = { text: "x".repeat(20_000), times: 5 };
+    const result = await client.callTool({ name: "probe_echo", arguments: args });
+    expect(textOf(result)).toContain("the limit is 80,000");
+  });
+
   it("stays within the hard limit, whatever a tool throws", async () => {
     const { ToolError } = await import("@refmcp/boundary/answer");
     const tool = toolFor<null>();
@@ -240,41 +247,26 @@ describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
     ],
     open: () => null,
   });
-  const ref = { type: "ref/resource", uri: "slow://{name}" } as const;
-  const requests = {
-    list: (client: Connected["client"], signal?: AbortSignal) =>
-      client.listResources({}, signal === undefined ? {} : { signal }),
-    complete: (client: Connected["client"], signal?: AbortSignal) =>
-      client.complete(
-        { ref, argument: { name: "name", value: "" } },
-        signal === undefined ? {} : { signal },
-      ),
-  };
+  it("in a completion ends with the client's cancellation", async () => {
+    aborted.length = 0;
+    const { client } = await connect(server, { era });
+    const controller = new AbortController();
+    const ref = { type: "ref/resource", uri: "slow://{name}" } as const;
+    const argument = { name: "name", value: "" };
+    const request = client.complete({ ref, argument }, { signal: controller.signal });
+    request.catch(() => undefined);
+    await client.listTools();
+    controller.abort();
+    await expect(request).rejects.toThrow();
+    await expect.poll(() => aborted).toEqual(["complete"]);
+  });
 
-  it.each(["list", "complete"] as const)(
-    "in %s ends with the client's cancellation",
-    async (what) => {
-      aborted.length = 0;
-      const { client } = await connect(server, { era });
-      const controller = new AbortController();
-      const request = requests[what](client, controller.signal);
-      request.catch(() => undefined);
-      await client.listTools();
-      controller.abort();
-      await expect(request).rejects.toThrow();
-      await expect.poll(() => aborted).toEqual([what]);
-    },
-  );
-
-  it.each(["list", "complete"] as const)(
-    "in %s ends with the time limit of a call",
-    async (what) => {
-      aborted.length = 0;
-      const { client } = await connect(server, { era, args: ["--timeout-ms", "100"] });
-      await expect(requests[what](client)).rejects.toThrow("the time limit of a call");
-      expect(aborted).toEqual([what]);
-    },
-  );
+  it("in a list ends with the time limit of a call", async () => {
+    aborted.length = 0;
+    const { client } = await connect(server, { era, args: ["--timeout-ms", "100"] });
+    await expect(client.listResources()).rejects.toThrow("the time limit of a call");
+    expect(aborted).toEqual(["list"]);
+  });
 
   it("in a watch ends with the time limit of a call", async () => {
     aborted.length = 0;

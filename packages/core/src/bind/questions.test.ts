@@ -1,3 +1,5 @@
+import { pathToFileURL } from "node:url";
+import type { AllowedDirectories } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -7,14 +9,14 @@ import {
   connectInMemory,
   type Era,
 } from "../../../testing/src/connect.ts";
-import { claim, request } from "../../test/fixtures/messages.ts";
+import { call, claim, initialize, notification, request } from "../../test/fixtures/messages.ts";
 import { rootsOf } from "../../test/fixtures/roots.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
 import { META } from "../engine/wire.ts";
-import { prepare } from "../run/prepare.ts";
+import { bind, prepare } from "../run/prepare.ts";
 
 interface Done {
   readonly deleted: string[];
@@ -230,5 +232,42 @@ it("a confirmation is not valid for another call in the modern era", async () =>
   expect([key, otherKey]).toEqual([expect.stringMatching(/^ask-/), expect.stringMatching(/^ask-/)]);
   expect(otherKey).not.toBe(key);
   expect(done.deleted).toEqual([]);
+  await wire.handle.close();
+});
+
+it("a client's older list of roots does not replace a newer one that arrives first", async () => {
+  const show = toolFor<AllowedDirectories>()({
+    name: "roots_show",
+    ...TOOL,
+    input: z.strictObject({}),
+    run: (_input, allowlist) =>
+      allowlist
+        .directories()
+        .map(({ path }) => path)
+        .join(),
+  });
+  const { service } = await bind(
+    defineServer({
+      name: "roots",
+      ...SERVER,
+      directories: {},
+      tools: [show],
+      open: ({ allowlist }) => allowlist,
+    }),
+  );
+  const wire = new Wire({}, service);
+  wire.send(initialize("2025-11-25", { roots: {} }), notification("notifications/initialized"));
+  await wire.next();
+  const { id: olderId } = await wire.next();
+  wire.send(notification("notifications/roots/list_changed"));
+  const { id: newerId } = await wire.next();
+  const [newer, older] = [import.meta.dirname, process.cwd()];
+  for (const [id, path] of [
+    [newerId, newer],
+    [olderId, older],
+  ] as const)
+    wire.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: pathToFileURL(path ?? "") }] } });
+  const { result } = await wire.answer(call(1, "roots_show"));
+  expect(result?.content).toEqual([{ type: "text", text: newer }]);
   await wire.handle.close();
 });

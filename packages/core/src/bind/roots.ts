@@ -29,18 +29,20 @@ export class ClientRoots {
   onNotification(method: string, client: Client): void {
     if (method !== "notifications/initialized" && method !== "notifications/roots/list_changed")
       return;
-    const request = this.#fetch(client).finally(() => {
-      if (this.requestsByClient.get(client) === request) this.requestsByClient.delete(client);
+    const isNewest = () => this.requestsByClient.get(client) === request;
+    const request: Promise<void> = this.#fetch(client, isNewest).finally(() => {
+      if (isNewest()) this.requestsByClient.delete(client);
     });
     this.requestsByClient.set(client, request);
   }
 
-  async #fetch(client: Client): Promise<void> {
+  /** @param isNewest whether the client was not asked again in the meantime. */
+  async #fetch(client: Client, isNewest: () => boolean): Promise<void> {
     if (client.capabilities?.roots === undefined) return;
     try {
       const answer = await client.ask?.("roots/list", undefined, { timeoutMs: LEGACY_ANSWER_MS });
       if (!isRootList(answer)) throw new TypeError("the answer is not a list of roots");
-      this.#set(answer.roots);
+      if (isNewest()) this.#set(answer.roots);
     } catch (error) {
       this.#log.warning(`The client did not list its roots: ${reasonOf(error)}`);
     }

@@ -129,13 +129,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(stderr()).toContain("secret-of-the-stack");
   });
 
-  it("refuses an answer over the hard limit", async () => {
-    const { client } = await connect({ era });
-    const result = await client.callTool({ name: "probe_fail", arguments: { how: "huge" } });
-    expect(JSON.stringify(result.content)).toContain("the limit is 80,000");
-    expect(result.isError).toBe(true);
-  });
-
   it("opens the context once, on the first call that needs it", async () => {
     const { client, probes } = await connect({ era });
     await client.listTools();
@@ -210,13 +203,6 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
     expect(seen.at(-1)).toBe(parts);
   });
 
-  it("stops the work at the time limit and says which option changes it", async () => {
-    const { client, probes } = await connect({ era, args: ["--timeout-ms", "100"] });
-    const result = await client.callTool({ name: "probe_slow", arguments: { ms: 30_000 } });
-    expect(JSON.stringify(result.content)).toContain("--timeout-ms");
-    expect(probes[0]?.events).toEqual(["aborted"]);
-  });
-
   it("restarts the time limit with each progress report, requested or not, at most ten times", async () => {
     const tool = toolFor<null>();
     const left: number[] = [];
@@ -254,7 +240,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       const onprogress = () => undefined;
       expect(await work(8, { onprogress })).toContain("done");
       expect(await work(8)).toContain("done");
-      expect(await work(100)).toContain("the time limit of a call");
+      expect(await work(100)).toContain("raise --timeout-ms if the host allows longer calls");
       expect(await work(100, { onprogress })).toContain("the time limit of a call");
       expect(left).toEqual([5_000, 4_600, 500, 100, 500, 100, 5_000, 4_600]);
     } finally {

@@ -13,18 +13,12 @@ import type { Service } from "../engine/service.ts";
 import { Tasks } from "../engine/tasks.ts";
 import { type GetPromptResult, type ListedTool, TASKS_EXTENSION } from "../engine/wire.ts";
 import { APPS_EXTENSION, Apps } from "./apps.ts";
+import { parseArguments, unknownName } from "./arguments.ts";
 import { runHandler } from "./call.ts";
 import { InputRequired } from "./questions.ts";
 import { Resources, runAlone } from "./resource.ts";
 import type { Runtime } from "./runtime.ts";
-import {
-  answerConfirmation,
-  blockFor,
-  callTool,
-  codeOf,
-  parseArguments,
-  unknownName,
-} from "./tool.ts";
+import { answerConfirmation, blockFor, callTool, codeOf } from "./tool.ts";
 
 /** Maximum values of one completion (MCP, "Completion"). */
 const MAX_COMPLETIONS = 100;

@@ -79,6 +79,13 @@ describe("the limit of unanswered requests", () => {
       id: 3,
       error: { code: -32603, message: expect.stringContaining("retry") },
     });
+    // Nor is an answer with another id taken.
+    const strangers = [99, String(questions[0]?.id)].map((id) => ({
+      jsonrpc: "2.0",
+      id,
+      result: {},
+    }));
+    expect(await wire.answers(strangers)).toEqual([]);
     for (const { id } of questions)
       wire.send({ jsonrpc: "2.0", id, result: { roots: [{ uri: `file:///${id}` }] } });
     const done = [await wire.next(), await wire.next()];

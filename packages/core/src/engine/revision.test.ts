@@ -9,24 +9,6 @@ const unsupported = (requested: string) => ({
 });
 
 describe("the version that a request claims", () => {
-  it("is checked first, and a refusal does not determine the era", async () => {
-    const wire = new Wire();
-    for (const version of ["1999-01-01", "2027-01-01"]) {
-      wire.send(
-        modern(1, "server/discover", {}, version),
-        modern(2, "tools/call", { name: 5 }, version),
-      );
-      expect(await wire.next()).toMatchObject({ id: 1, error: unsupported(version) });
-      expect(await wire.next()).toMatchObject({ id: 2, error: unsupported(version) });
-    }
-    wire.send(initialize());
-    expect(await wire.next()).toMatchObject({
-      id: "init",
-      result: { protocolVersion: "2025-11-25" },
-    });
-    await wire.handle.close();
-  });
-
   it("must not be omitted on a modern connection", async () => {
     const wire = new Wire();
     wire.send(modern(1, "tools/list"));

@@ -3,9 +3,9 @@
 
 import type { AnyServer, Outline } from "../define/server.ts";
 
+export { unknownName } from "../bind/arguments.ts";
 export type { Runtime } from "../bind/runtime.ts";
 export { serviceOf } from "../bind/server.ts";
-export { unknownName } from "../bind/tool.ts";
 export { commonOptions, directoryOptions } from "../define/common-options.ts";
 export { EFFECTS } from "../define/effect.ts";
 export type { Option } from "../define/options.ts";

@@ -337,30 +337,6 @@ describe("a WebSocket", () => {
   });
 });
 
-it.each(["--sse", "--websocket"])(
-  "%s shares the limit of requests in flight with all others",
-  async (flag) => {
-    const { url, serving } = await start([flag], { limits: { inFlight: 2 } });
-    const transport =
-      flag === "--sse" ? new SSEClientTransport(new URL("/sse", url)) : webSocketTransport(url);
-    const client = new Client(
-      { name: "full", version: "1" },
-      { versionNegotiation: { mode: "legacy" } },
-    );
-    await client.connect(transport);
-    closeLater(client);
-    const slow = () =>
-      client.callTool({ name: "probe_slow", arguments: { ms: 60_000 } }).catch(() => undefined);
-    void slow();
-    void slow();
-    await expect.poll(() => serving.load.requests.used).toBe(2);
-    await expect(client.listTools()).rejects.toMatchObject({
-      code: -32603,
-      message: expect.stringContaining("Too many requests are pending"),
-    });
-  },
-);
-
 describe("a connection over HTTP", () => {
   const request = (url: URL, id: number, name: string, args: object) => {
     const _meta = {

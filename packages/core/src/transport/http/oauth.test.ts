@@ -217,7 +217,8 @@ describe("an OAuth 2.1 resource server", () => {
       },
       /not a JWT signed/,
     ],
-    ["of another kind", () => issuer.forge(good(), { typ: "logout+jwt" }), /type/],
+    ["of another kind", () => issuer.forge(good(), { kid: "main", typ: "logout+jwt" }), /type/],
+    ["without its key's name", () => issuer.forge(good(), {}), /one of the issuer/],
     ["no token at all", async () => "nonsense", /not a JWT signed/],
   ];
   it.each(bad)("refuses a token that is %s", async (_what, make, why) => {

@@ -37,10 +37,9 @@ export function createTokenVerifier(issuer: URL, audience: URL) {
         requiredClaims: ["exp", "sub"],
       });
       // Other signed JWTs of the same issuer (an ID token, a logout token) are not access tokens.
-      if (!/^(?:(?:application\/)?(?:at\+)?jwt)$/i.test(protectedHeader.typ ?? "JWT"))
-        throw new InvalidToken(
-          `The token's type is ${protectedHeader.typ}, not an access token type.`,
-        );
+      const { typ = "JWT" } = protectedHeader;
+      if (!/^(?:(?:application\/)?(?:at\+)?jwt)$/i.test(typ))
+        throw new InvalidToken(`The token's type is ${typ}, not an access token type.`);
       // Bound to a key of its client (RFC 9449, RFC 8705): unless that is checked, a stolen token would work.
       if (payload.cnf !== undefined)
         throw new InvalidToken(
@@ -77,7 +76,7 @@ function refusalOf(error: unknown): unknown {
 
 /** The codes of jose for what a token may be, apart from its claims. */
 const OF_TOKEN =
-  /^ERR_(?:JWS_|JWT_INVALID|JWKS_NO_MATCHING_KEY|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED)/;
+  /^ERR_(?:JWS_|JWT_INVALID|JWKS_(?:NO|MULTIPLE)_MATCHING|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED)/;
 
 /** Repeats a failure for a while instead of contacting the issuer again, since anyone can send tokens. */
 function sparing<Value>(ask: () => Promise<Value>): () => Promise<Value> {

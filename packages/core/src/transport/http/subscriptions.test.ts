@@ -87,21 +87,6 @@ function change(probe: HttpProbe, uri: string): void {
 }
 
 describe("a legacy session over HTTP", () => {
-  it("receives on its stream what it subscribed to, and nothing else", async () => {
-    const probe = await startOpen();
-    const { url } = probe;
-    const [ada, bob] = [await openSession(url), await openSession(url)];
-    const [ofAda, ofBob] = [await legacyStream(url, ada), await legacyStream(url, bob)];
-    expect(await subscribe(url, ada, COUNT)).toContain('"result":{}');
-    expect(await subscribe(url, bob, ITEM)).toContain('"result":{}');
-    change(probe, COUNT);
-    change(probe, ITEM);
-    await expect.poll(() => ofAda.updates()).toEqual([COUNT]);
-    await expect.poll(() => ofBob.updates()).toEqual([ITEM]);
-    await subscribe(url, bob, ITEM, "resources/unsubscribe");
-    expect([...(probe.probes[0]?.watchers.keys() ?? [])]).toEqual([COUNT]);
-  });
-
   it("gets what changes on the stream that it opened last, and stops watching when it ends", async () => {
     const probe = await startOpen();
     const { url } = probe;

@@ -135,12 +135,13 @@ export function decode(bytes: Buffer, { encoding, bom, damaged }: Form): string 
  * @throws ToolError `invalid` if the encoding has no byte for a character.
  */
 export function encode(text: string, { encoding, bom, damaged }: Form): Buffer {
-  const isUtf = encoding.startsWith("utf-");
   const body = damaged
     ? encodeDamaged(text)
-    : isUtf
-      ? iconv.encode(text, encoding, { addBOM: false })
-      : encodeLegacy(text, encoding);
+    : encoding === "utf-8"
+      ? Buffer.from(text)
+      : encoding.startsWith("utf-")
+        ? iconv.encode(text, encoding, { addBOM: false })
+        : encodeLegacy(text, encoding);
   return bom ? Buffer.concat([bomOf(encoding), body]) : body;
 }
 
