@@ -50,10 +50,11 @@ async function readStash(repository: Repository, name: string) {
   const which = ["--end-of-options", `${name}^{commit}`, "--"];
   const { code, stdout, stderr } = await repository.run(["show", ...how, ...which]);
   refuseAmbiguous(stderr);
-  const ids = stdout.toString("latin1", 0, stdout.indexOf(0)).split(" ");
-  const [oid = "", , index, untracked] = ids;
+  if (code !== 0 && !/bad revision|only has/.test(stderr))
+    throw failureOf({ code, stderr }, "read the stash");
+  const [, oid, untracked] = /^(\w+) \w+ \w+ ?(\w*)\0/.exec(stdout.toString("latin1")) ?? [];
   const files = parseChanges(records(stdout.subarray(stdout.indexOf(":"))));
-  return code === 0 && index !== undefined ? { oid, untracked, files } : undefined;
+  return code !== 0 || oid === undefined ? undefined : { oid, untracked, files };
 }
 
 /** Waits until a stash cannot be the same commit as the last one: of the same changes in the same second. */

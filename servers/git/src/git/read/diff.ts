@@ -74,8 +74,6 @@ export async function diff(
   const { ignore_whitespace = false, include_untracked = false } = query;
   const scope = [between, context, paths, format, ignore_whitespace, include_untracked];
   const cursors = cursorsOf(query.tool, [repository.location.gitDir, scope], position);
-  const start = cursors.decode(query.cursor);
-  const at = start?.at ?? 0;
   const printer = commitPrinter(repository);
   const read = async (env: Readonly<Record<string, string>>) => {
     if (include_untracked) await addUntracked(repository, paths, env);
@@ -85,6 +83,8 @@ export async function diff(
     ? comparing(repository, between, read)
     : read({}));
   if (query.otherwise !== undefined && fields.length === 0) return query.otherwise();
+  const start = cursors.decode(query.cursor);
+  const at = start?.at ?? 0;
   if (start !== undefined && start.digest !== digest)
     throw failure("stale_cursor", "The changes are different from those of the cursor.");
   const [commit] = printer.parse(fields, Math.max(1_000, budget - 4_000));
