@@ -54,8 +54,7 @@ export async function applyHunks(
   await refuseFilters(repository, () => pathBytes(repository, paths));
   const args = ["apply", "--cached", "--whitespace=nowarn", reverse && "--reverse", "-"];
   const config = [["apply.ignoreWhitespace", "no"]] as const;
-  const input = patchOf(hunks, reverse);
-  await repository.output(args, "apply the changes", { input, config });
+  await repository.output(args, "apply the changes", { input: patchOf(hunks, reverse), config });
   return paths;
 }
 

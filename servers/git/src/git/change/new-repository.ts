@@ -15,8 +15,7 @@ import { failure, failureOf } from "../run/errors.ts";
 /** The user's configuration without any repository's, and a function that runs git with it. */
 export async function withoutRepository(git: Git, cwd: string, signal: AbortSignal) {
   const machine = await git.machine();
-  const nowhere = { cwd, signal, env: NOWHERE };
-  const { entries, overrides } = await configurationOf(machine, nowhere, []);
+  const { entries, overrides } = await configurationOf(machine, { cwd, signal, env: NOWHERE }, []);
   const run = (args: readonly string[], options?: RunOptions) =>
     spawnGit(withoutFilters(machine), { cwd, signal }, args, options, overrides);
   return { entries, run };

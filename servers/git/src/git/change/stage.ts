@@ -11,11 +11,6 @@ import { firstNames, nulEnded, records } from "../run/text.ts";
 import { applyHunks } from "./hunks.ts";
 import { keepBefore, untrackedAmong } from "./recovery.ts";
 
-/** What is staged now, against HEAD. */
-function stagedChanges(repository: Repository): Promise<FileChange[]> {
-  return changesOf(repository, ["--cached"]);
-}
-
 /** Whole files, or hunks by their ids. */
 interface Selection {
   readonly files?: readonly string[] | undefined;
@@ -38,8 +33,8 @@ export async function stageSelected(
   const origin = { from: "unstaged", reverse: false, untracked: true } as const;
   if (hunks !== undefined) await applyHunks(repository, { ids: hunks, ...origin });
   if (files !== undefined) await stage(repository, files);
-  const { files: staged, count } = fileNames(await stagedChanges(repository), budget - 500);
-  return { staged, count };
+  const staged = fileNames(await changesOf(repository, ["--cached"]), budget - 500);
+  return { staged: staged.files, count: staged.count };
 }
 
 /**
@@ -83,13 +78,14 @@ export async function unstage(
   // To unstage everything would discard the state of a merge.
   if (paths === undefined && hunks === undefined) refuseOperation(repository);
   const input = paths === undefined ? undefined : await pathBytes(repository, paths);
-  const before = await stagedChanges(repository);
+  const before = await changesOf(repository, ["--cached"]);
   const tree = await repository.run(["write-tree"]);
   const reset = ["reset", "--quiet", ...(input === undefined ? [] : FROM_STDIN)];
   const origin = { from: "staged", reverse: true } as const;
   const hunkPaths = hunks && (await applyHunks(repository, { ids: hunks, ...origin }));
   if (hunks === undefined) await repository.output(reset, "unstage the files", { input });
-  const stillStaged = new Set((await stagedChanges(repository)).map((file) => file.path));
+  const after = await changesOf(repository, ["--cached"]);
+  const stillStaged = new Set(after.map((file) => file.path));
   const unstaged = before.filter(({ path }) => hunkPaths?.includes(path) ?? !stillStaged.has(path));
   const list = fileNames(unstaged, budget - 500);
   if (tree.code !== 0 || unstaged.length === 0) return list;

@@ -4,11 +4,12 @@ import { setTimeout } from "node:timers/promises";
 import { oneLine, ToolError } from "@refmcp/boundary/answer";
 import { pathBytes, pathsIn } from "../open/paths.ts";
 import type { Budget, Repository } from "../open/repository.ts";
-import { checked, emptyTree, lookUp, objectOf } from "../open/revisions.ts";
-import { changesOf, differing, FROM_STDIN, fileNames } from "../read/changes.ts";
+import { checked, emptyTree, lookUp, refuseAmbiguous } from "../open/revisions.ts";
+import { DIFF_ARGS, differing, FROM_STDIN, fileNames, parseChanges } from "../read/changes.ts";
 import { refuseFilters } from "../read/filters.ts";
 import { refuseOperation } from "../read/status.ts";
 import { failure, failureOf, noCommits } from "../run/errors.ts";
+import { records } from "../run/text.ts";
 import { conflictedPaths, conflictReport } from "./conflicts.ts";
 import { keepCommit, refuseUntracked, untrackedAt } from "./recovery.ts";
 
@@ -37,11 +38,23 @@ export async function stashPush(repository: Repository, query: StashQuery, { bud
   const options = input === undefined ? { env: { GIT_LITERAL_PATHSPECS: "0" } } : { input };
   await nextSecond(repository);
   await repository.output(args, "stash", options);
-  const [stash] = await lookUp(repository, ["refs/stash"]);
+  const stash = await readStash(repository, "refs/stash");
   if (stash === undefined || stash.oid === before?.oid)
     throw failure("nothing_to_stash", "There are no local changes to stash.");
-  const changes = await changesOf(repository, [`${stash.oid}^1`, stash.oid]);
-  return { stash: "stash@{0}", commit: stash.oid, ...fileNames(changes, budget - 500) };
+  return { stash: "stash@{0}", commit: stash.oid, ...fileNames(stash.files, budget - 500) };
+}
+
+/** A stash's commit, the one with its untracked files, and the changed files; undefined for anything else. */
+async function readStash(repository: Repository, name: string) {
+  const how = ["--format=%H %P", "--diff-merges=first-parent", ...DIFF_ARGS, "--raw", "-z"];
+  const which = ["--end-of-options", `${name}^{commit}`, "--"];
+  const { code, stdout, stderr } = await repository.run(["show", ...how, ...which]);
+  refuseAmbiguous(stderr);
+  if (code !== 0 && !/bad revision|only has/.test(stderr))
+    throw failureOf({ code, stderr }, "read the stash");
+  const [, oid, untracked] = /^(\w+) \w+ \w+ ?(\w*)\0/.exec(stdout.toString("latin1")) ?? [];
+  const files = parseChanges(records(stdout.subarray(stdout.indexOf(":"))));
+  return code !== 0 || oid === undefined ? undefined : { oid, untracked, files };
 }
 
 /** Waits until a stash cannot be the same commit as the last one: of the same changes in the same second. */
@@ -85,16 +98,15 @@ export async function stashApply(
   await repository.worktree();
   const name = checked(query.stash);
   if (query.drop) refuseOther(name);
-  const [stash, index, untracked] = await lookUp(repository, [name, `${name}^2`, `${name}^3`]);
-  const { oid, type } = stash ?? (await objectOf(repository, name));
-  if (type !== "commit" || index === undefined) throw notAStash(name);
+  const stash = await readStash(repository, name);
+  if (stash === undefined) throw notAStash(name);
+  const { oid, files, untracked } = stash;
   const writtenPaths = async () =>
     Buffer.concat([
       await differing(repository, `${oid}^1`, oid),
-      ...(untracked ? [await differing(repository, emptyTree(oid), untracked.oid)] : []),
+      ...(untracked ? [await differing(repository, emptyTree(oid), untracked)] : []),
     ]);
   await refuseFilters(repository, writtenPaths, oid);
-  const files = await changesOf(repository, [`${oid}^1`, oid]);
   const paths = files.map(({ path }) => path);
   refuseUntracked(await untrackedAt(repository, oid, paths));
   // Applied and dropped in one step, after it was kept.

@@ -28,18 +28,13 @@ export interface Configuration {
   isStale(): boolean;
 }
 
-/** An index whose paths were checked, and the submodules in it. */
-interface IndexPaths {
-  readonly state: string;
-  readonly submodules: readonly string[];
-}
-
 /** The program, the user's choices, and what was read of repositories, by file or git directory. */
 export interface Machine {
   readonly program: string;
   readonly options: GitOptions;
   readonly configurations: Map<string, Configuration>;
-  readonly indexes: Map<string, IndexPaths>;
+  /** Indexes whose paths were checked, and the submodules in them. */
+  readonly indexes: Map<string, { state: string; submodules: readonly string[] }>;
 }
 
 /** Where git runs, and until when. */

@@ -4,6 +4,8 @@ import type { GitResult } from "../run/run-git.ts";
 import type { Repository } from "./repository.ts";
 
 const MAX_REVISION_CHARS = 1_000;
+/** A name that cannot be a range, nor the parents of a commit. */
+export const ONE_COMMIT = /^(?!.*\.\.)[\w./~-]+$/;
 
 /** An object that a name refers to. */
 interface Named {

@@ -66,6 +66,7 @@ export function commitPrinter({ location }: Repository) {
     note: hasMany ? TAGS_LEFT_OUT : undefined,
     /** How many NUL-terminated fields a commit has, with the mark, and what ends it. */
     fields: FIELDS.length + 2,
+    isCommit: (output: Buffer) => output.toString("latin1", 0, mark.length) === mark,
     args: [...LOG_PLAIN, ...decorate, `--format=${[mark, ...FIELDS].join("%x00")}%x00`],
     parse: (output: Buffer, maxMessage = MAX_MESSAGE): Commit[] =>
       output

@@ -30,6 +30,8 @@ export interface DiffQuery {
   readonly revisions?: readonly string[];
   /** Compare this commit with its first parent instead, and begin with its message. */
   readonly commit?: string;
+  /** What is shown instead if that is not a commit. */
+  readonly otherwise?: (() => Promise<DiffText>) | undefined;
   readonly context_lines?: number;
   readonly paths?: readonly string[] | undefined;
   readonly format?: "patch" | "stat";
@@ -72,8 +74,6 @@ export async function diff(
   const { ignore_whitespace = false, include_untracked = false } = query;
   const scope = [between, context, paths, format, ignore_whitespace, include_untracked];
   const cursors = cursorsOf(query.tool, [repository.location.gitDir, scope], position);
-  const start = cursors.decode(query.cursor);
-  const at = start?.at ?? 0;
   const printer = commitPrinter(repository);
   const read = async (env: Readonly<Record<string, string>>) => {
     if (include_untracked) await addUntracked(repository, paths, env);
@@ -82,6 +82,9 @@ export async function diff(
   const { files, digest, patch, fields, isCut } = await (query.commit === undefined
     ? comparing(repository, between, read)
     : read({}));
+  if (query.otherwise !== undefined && fields.length === 0) return query.otherwise();
+  const start = cursors.decode(query.cursor);
+  const at = start?.at ?? 0;
   if (start !== undefined && start.digest !== digest)
     throw failure("stale_cursor", "The changes are different from those of the cursor.");
   const [commit] = printer.parse(fields, Math.max(1_000, budget - 4_000));
@@ -140,6 +143,8 @@ async function readDiff(
     return result;
   };
   const { stdout, cut } = await run(...LIST_CHANGES, ...patchArgs);
+  if (query.otherwise !== undefined && !printer.isCommit(stdout))
+    return { files: [], digest: "", patch: stdout, fields: Buffer.alloc(0), isCut: cut };
   let begin = 0;
   if (query.commit !== undefined)
     for (let count = 0; count < printer.fields; count++) begin = stdout.indexOf(0, begin) + 1;

@@ -41,10 +41,9 @@ export async function listFiles(repository: Repository, query: FilesQuery, { bud
   if (result.code !== 0 && !result.cut) throw failureOf(result, "list the files");
   const files = records(result.stdout).slice(skip).map(pathText);
   const count = Math.min(limit, fitCount(files, budget - 300));
-  const isRest = files.length > count;
   return {
     files: files.slice(0, count),
-    ...(isRest ? { next_cursor: cursors.encode({ oid, skip: skip + count }) } : {}),
+    ...(files.length > count ? { next_cursor: cursors.encode({ oid, skip: skip + count }) } : {}),
   };
 }
 

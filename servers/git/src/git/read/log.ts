@@ -2,7 +2,7 @@ import { clip, cursorsOf, fitCount, manyLines, oneLine } from "@refmcp/boundary/
 import * as z from "zod";
 import { pathsIn } from "../open/paths.ts";
 import type { Budget, PageQuery, Repository } from "../open/repository.ts";
-import { checked, checkRevisions, commitsOf, sidesOf } from "../open/revisions.ts";
+import { checked, checkRevisions, commitsOf, ONE_COMMIT, sidesOf } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { countOf, linesOf, notesFrom } from "../run/text.ts";
 import { blockOf, type Commit, commitPrinter, type LogFormat, shownAs } from "./commits.ts";
@@ -27,8 +27,6 @@ const position = z.object({
   skip: z.int().min(0),
 });
 const MAX_DIFF = 2_000;
-/** A name that cannot be a range, nor the parents of a commit. */
-const ONE_COMMIT = /^(?!.*\.\.)[\w./~-]+$/;
 
 /**
  * Commits, newest first, from one process. The cursor contains object ids, so that the next page

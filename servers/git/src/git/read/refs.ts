@@ -111,8 +111,9 @@ async function remotes(repository: Repository): Promise<RefEntry[]> {
   return [...entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function stashes(repository: Repository): Promise<RefEntry[]> {
-  return reflogOf(repository, "refs/stash", "stash");
+async function stashes(repository: Repository): Promise<RefEntry[]> {
+  const [newest] = await lookUp(repository, ["refs/stash"]);
+  return newest === undefined ? [] : reflogOf(repository, "refs/stash", "stash");
 }
 
 async function worktrees(repository: Repository): Promise<RefEntry[]> {
@@ -197,7 +198,7 @@ export async function reflog(
   );
 }
 
-/** The entries of a full ref's reflog, under a shorter name; none if there is no such ref. */
+/** The entries of a full ref's reflog, under a shorter name. */
 async function reflogOf(
   repository: Repository,
   ref: string,
@@ -205,8 +206,6 @@ async function reflogOf(
   skip = 0,
   count = MAX_ENTRIES,
 ): Promise<RefEntry[]> {
-  const [existing] = await lookUp(repository, [ref]);
-  if (existing === undefined) return [];
   const how = ["-g", ...LOG_PLAIN, "--no-patch", "-z", "--date=iso-strict"];
   const part = ["--format=%h%x00%gd%x00%gs", `--skip=${skip}`, `--max-count=${count}`];
   const args = ["log", ...how, ...part, ref, "--"];

@@ -1,7 +1,7 @@
 import { clip, cursorsOf, digits, manyLines, oneLine, sizeOf } from "@refmcp/boundary/answer";
 import * as z from "zod";
 import type { Budget, Repository } from "../open/repository.ts";
-import { checked, objectOf, refuseAmbiguous } from "../open/revisions.ts";
+import { checked, ONE_COMMIT, objectOf, refuseAmbiguous } from "../open/revisions.ts";
 import { failure, failureOf } from "../run/errors.ts";
 import { countOf, fittingLines, linesAt, pathText, records, textOf } from "../run/text.ts";
 import { indented } from "./commits.ts";
@@ -17,21 +17,28 @@ const position = z.object({ oid: z.string(), line: z.int().min(0) });
 /** git's test for a binary file: a NUL in the first 8,000 bytes. */
 const BINARY_BYTES = 8_000;
 
-/** Shows an object: a commit with its patch, a tag and its target, a directory, or a file. */
+/**
+ * Shows an object: a commit with its patch, a tag and its target, a directory, or a file. Most plain
+ * names are those of commits, which one process reads.
+ */
 export async function show(
   repository: Repository,
   query: ShowQuery,
   caller: Budget,
 ): Promise<DiffText> {
-  const object = await readObject(repository, query.revision);
-  if (object.type === "commit") {
-    const { revision: _, start_line, end_line, ...how } = query;
-    const { oid } = object;
-    return diff(repository, { ...how, between: [oid], commit: oid, tool: "git_show" }, caller);
-  }
-  if (object.type === "tag") return showTag(repository, textOf(object.content), query, caller);
-  if (object.type === "tree") return showTree(repository, object.oid, query, caller);
-  return showFile(repository, object, query, caller);
+  const { revision, start_line, end_line, ...how } = query;
+  const showCommit = (commit: string, otherwise?: () => Promise<DiffText>) => {
+    const what = { between: [commit], revisions: [commit], commit, otherwise, tool: "git_show" };
+    return diff(repository, { ...how, ...what }, caller);
+  };
+  const showObject = async () => {
+    const object = await readObject(repository, revision);
+    if (object.type === "commit") return showCommit(object.oid);
+    if (object.type === "tag") return showTag(repository, textOf(object.content), query, caller);
+    if (object.type === "tree") return showTree(repository, object.oid, query, caller);
+    return showFile(repository, object, query, caller);
+  };
+  return ONE_COMMIT.test(checked(revision)) ? showCommit(revision, showObject) : showObject();
 }
 
 /**
@@ -121,8 +128,7 @@ async function showFile(
   const pageLines = lines.slice(0, end_line - start.line);
   const last = start.line + pageLines.length;
   const isRest = last < end_line && end < content.length;
-  const cursor = cursors.encode({ oid, line: last });
-  const rest = isRest ? `; continue with cursor "${cursor}"` : "";
+  const rest = isRest ? `; continue with cursor "${cursors.encode({ oid, line: last })}"` : "";
   const long = pageLines.filter(({ isCut }) => isCut).length;
   const cut = long > 0 ? `; ${countOf(long, "very long line")} cut` : "";
   const most = object.size > content.length ? "; only the first 32 MiB" : "";

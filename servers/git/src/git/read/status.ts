@@ -66,7 +66,10 @@ export function refuseOperation(repository: Repository): void {
     throw failure("operation_in_progress", `A ${operation} is in progress.`);
 }
 
-/** The state of the working tree and index (`git status --porcelain=v2`). */
+/**
+ * The state of the working tree and index (`git status --porcelain=v2`). With paths, untracked files
+ * are listed one by one; otherwise a new directory is one entry.
+ */
 export async function status(
   repository: Repository,
   query: { paths?: readonly string[] | undefined },
@@ -74,7 +77,10 @@ export async function status(
 ): Promise<Status> {
   await repository.worktree();
   const paths = await pathsIn(repository, query.paths ?? []);
-  const state = await statusOf(repository, paths);
+  const how = ["--porcelain=v2", "-z", "--branch", "--show-stash", "--ignore-submodules=dirty"];
+  const untracked = `--untracked-files=${paths.length > 0 ? "all" : "normal"}`;
+  const args = ["status", ...how, untracked, "--find-renames", "--", ...paths];
+  const state = parseStatus(await repository.output(args, "read the status"));
   const modified = state.unstaged.map(({ path }) => path);
   const note = await filterNote(repository, () => nulEnded(modified), "may actually be unchanged");
   const { config, submodules } = await repository.prepared();
@@ -99,14 +105,6 @@ export const SHALLOW = "The history is shallow: older commits are missing";
 
 export const isShallow = ({ location }: Repository) =>
   existsSync(join(location.commonDir, "shallow"));
-
-/** The complete status. With paths, untracked files are listed one by one; otherwise a new directory is one entry. */
-async function statusOf(repository: Repository, paths: readonly string[] = []): Promise<Status> {
-  const how = ["--porcelain=v2", "-z", "--branch", "--show-stash", "--ignore-submodules=dirty"];
-  const untracked = `--untracked-files=${paths.length > 0 ? "all" : "normal"}`;
-  const args = ["status", ...how, untracked, "--find-renames", "--", ...paths];
-  return parseStatus(await repository.output(args, "read the status"));
-}
 
 /** Reads `git status --porcelain=v2 -z --branch --show-stash`. */
 function parseStatus(output: Buffer): Status {

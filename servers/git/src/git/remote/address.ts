@@ -37,13 +37,6 @@ export function remoteUrls(
   throw failure("remote_not_found", `There is no remote "${oneLine(clip(remote, 100))}".`);
 }
 
-function namesOfRemotes(config: readonly ConfigEntry[]): Set<string> {
-  const keys = config.map(({ key }) => splitKey(key));
-  return new Set(
-    keys.flatMap(([section, name]) => (section === "remote" && name !== "" ? [name] : [])),
-  );
-}
-
 /**
  * How a command connects to URLs: checked, pinned, with the user's credential helpers and ssh command,
  * and ignoring the repository's settings for them.
@@ -87,12 +80,13 @@ function promisorUrls(config: readonly ConfigEntry[]): string[] {
 
 /** Refuses settings of the repository that redirect its remotes: rewritten URLs, proxies, helpers. */
 function refuseRedirection(config: readonly ConfigEntry[], urls: readonly string[]): void {
-  const remotes = namesOfRemotes(config);
+  const keys = config.map(({ key }) => splitKey(key));
+  const remotes = keys.flatMap(([section, name]) => (section === "remote" ? [name] : []));
   const redirection = config.find((entry) => {
     if (entry.own) return false;
     const [section, , variable] = splitKey(entry.key);
     // A group, which git would use instead of the remote with that name.
-    if (section === "remotes") return remotes.has(entry.key.slice("remotes.".length));
+    if (section === "remotes") return remotes.includes(entry.key.slice("remotes.".length));
     if (section === "url") return urls.some((url) => url.startsWith(entry.value));
     if (section === "remote")
       return variable === "vcs" || (variable === "proxy" && entry.value !== "");

@@ -145,8 +145,8 @@ export async function push(
   const refs = [`refs/heads/${branch}`, ...(tag === undefined ? [] : [`refs/tags/${tag}`])];
   await checkRefName(repository, "heads", branch);
   if (tag !== undefined) await checkRefName(repository, "tags", tag);
-  const objects = await lookUp(repository, refs);
-  const [before] = await lookUp(repository, [`refs/remotes/${remote}/${branch}`]);
+  const tracking = `refs/remotes/${remote}/${branch}`;
+  const [before, ...objects] = await lookUp(repository, [tracking, ...refs]);
   const hooks =
     lease?.hooks ?? (await decideHooks(repository, HOOKS.push, caller, query.skip_hooks));
   const args = [

@@ -52,12 +52,8 @@ export function gitEnvironment(
 
 /** The variables of an environment with these names, separated by spaces. */
 export function variables(from: NodeJS.ProcessEnv, names: string): Record<string, string> {
-  const values: Record<string, string> = {};
-  for (const name of names.trim().split(/\s+/)) {
-    const value = from[name];
-    if (value !== undefined) values[name] = value;
-  }
-  return values;
+  const present = (names.match(/\S+/g) ?? []).filter((name) => from[name] !== undefined);
+  return Object.fromEntries(present.map((name) => [name, from[name] ?? ""]));
 }
 
 /**

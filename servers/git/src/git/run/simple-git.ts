@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import type { ChildProcess } from "node:child_process";
 import { subscribe } from "node:diagnostics_channel";
 import { Readable } from "node:stream";
@@ -42,14 +41,25 @@ const UNSAFE = Object.fromEntries(
     .map((name) => [`allowUnsafe${name}`, true]),
 );
 
+type Spawn = (options: { envPairs?: string[]; [name: string]: unknown }) => unknown;
 /** A process before it is spawned: Node.js publishes it from its constructor. */
-type Spawning = ChildProcess & { spawn(options: object): unknown };
+type Spawning = ChildProcess & { spawn: Spawn };
 
-/** Gets the process that is being started: simple-git provides its streams, and Node.js its process. */
-const starting = new AsyncLocalStorage<(child: Spawning) => void>();
-subscribe("child_process", (message) =>
-  starting.getStore()?.((message as { process: Spawning }).process),
-);
+/**
+ * What spawns the processes that simple-git is about to start, by the only variable that it gives to
+ * each: simple-git provides a process' streams, and Node.js the process. (An AsyncLocalStorage would
+ * make every promise of the server slower.)
+ */
+const starting = new Map<string, (child: Spawning, spawn: Spawn) => unknown>();
+let count = 0;
+subscribe("child_process", (message) => {
+  const child = (message as { process: Spawning }).process;
+  const spawn = child.spawn.bind(child);
+  child.spawn = (options) => {
+    const start = starting.get(options.envPairs?.[0] ?? "");
+    return start ? start(child, (own) => spawn({ ...options, ...own })) : spawn(options);
+  };
+});
 
 /**
  * Starts a process through simple-git, in its own group, and waits until it has ended. simple-git
@@ -63,25 +73,24 @@ export async function throughSimpleGit(command: Command, taker: Taker): Promise<
   const { program, args, cwd, env, signal, input, silent } = command;
   signal.throwIfAborted();
   let started: ChildProcess | undefined;
-  const prepare = (child: Spawning): void => {
+  const start = (child: Spawning, spawn: Spawn): unknown => {
     started = child;
-    const spawn = child.spawn.bind(child);
+    child.once("error", (error) => taker.fail(startError(error)));
     const stdio = [input === undefined ? "ignore" : "pipe", silent ? "ignore" : "pipe", "pipe"];
     const envPairs = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    const detached = process.platform !== "win32";
-    child.spawn = (options) => {
-      try {
-        const result = spawn({ ...options, envPairs, detached, stdio });
-        // simple-git listens to it.
-        child.stdout ??= Readable.from([]);
-        return result;
-      } catch (error) {
-        taker.fail(startError(error));
-        throw error;
-      }
-    };
-    child.once("error", (error) => taker.fail(startError(error)));
+    try {
+      const result = spawn({ envPairs, detached: process.platform !== "win32", stdio });
+      // simple-git listens to it.
+      child.stdout ??= Readable.from([]);
+      return result;
+    } catch (error) {
+      taker.fail(startError(error));
+      throw error;
+    }
   };
+  // With this directory git does nothing at all.
+  const nowhere = `/dev/null/${count++}`;
+  starting.set(`GIT_DIR=${nowhere}`, start);
   try {
     const git = simpleGit({
       baseDir: cwd,
@@ -94,8 +103,8 @@ export async function throughSimpleGit(command: Command, taker: Taker): Promise<
       unsafe: UNSAFE,
       ...(input === undefined ? {} : { input: () => Buffer.from(input) }),
     });
-    // simple-git searches each variable, so it gets only one, with which git does nothing at all.
-    git.env("GIT_DIR", "/dev/null").outputHandler((_, stdout, stderr) => {
+    // simple-git searches each variable, so it gets only one.
+    git.env("GIT_DIR", nowhere).outputHandler((_, stdout, stderr) => {
       stdout.removeAllListeners("data");
       stderr.removeAllListeners("data");
       if (started === undefined) throw new Error("Node.js has not published git's process.");
@@ -103,9 +112,11 @@ export async function throughSimpleGit(command: Command, taker: Taker): Promise<
       // simple-git waits another 50 ms if it has seen no output at all.
       started.on("close", () => stdout.emit("data", Buffer.alloc(0)));
     });
-    await starting.run(prepare, () => git.raw([...args]));
+    await git.raw([...args]);
   } catch (error) {
     taker.fail(startError(error));
+  } finally {
+    starting.delete(`GIT_DIR=${nowhere}`);
   }
 }
 
