@@ -12,7 +12,6 @@ import {
   quotedName,
   relationName,
   type Tree,
-  textOf,
   treeOf,
   walk,
 } from "./syntax.ts";
@@ -89,7 +88,9 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
       hint: "Pass them as separate items of statements; they still run in one transaction.",
     });
   const [kind, statement] = only(treeOf(first.stmt));
-  const text = textOf(Buffer.from(sql), first);
+  // Without what follows its semicolon; the parser counts bytes.
+  const { stmt_location: from = 0, stmt_len: length } = first;
+  const text = Buffer.from(sql).toString("utf8", from, length && from + length);
   const mentions = new Set<Mention>();
   const targets: Change["targets"][number][] = [];
   let asks = false;
