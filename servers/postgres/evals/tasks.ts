@@ -41,7 +41,7 @@ export const tasks: readonly Task[] = [
       const [whole] = tables.filter((one: { table: string }) => one.table === table);
       return `${table}: ${whole.columns.find((line: string) => line.includes("→"))}`;
     },
-    check: (answer) => answer === "orders: customer_id integer not null → customers.id",
+    check: (answer) => answer === "orders: customer_id int not null → customers.id",
   },
   question(
     "best customer",

@@ -88,12 +88,12 @@ it("describes several tables, a line for each column, with the keys that it refe
       {
         table: 'odd."a ""b"',
         type: "table",
-        columns: ["x integer primary key", "y integer primary key"],
+        columns: ["x int primary key", "y int primary key"],
       },
       {
         table: "odd.refers",
         type: "table",
-        columns: ['p integer → odd."a ""b".x', 'q integer → odd."a ""b".y', "note text"],
+        columns: ['p int → odd."a ""b".x', 'q int → odd."a ""b".y', "note text"],
       },
     ],
   });

@@ -4,19 +4,6 @@ import { valuesText } from "./values.ts";
 
 const MAX_COLUMNS = 200;
 
-/** Short names of types that PostgreSQL writes in full. */
-const SHORT: readonly (readonly [RegExp, string])[] = [
-  [/^character varying/, "varchar"],
-  [/^character\b/, "char"],
-  [/^double precision$/, "float8"],
-  [/^(timestamp|time)(\(\d\))? without time zone/, "$1$2"],
-  [/^(timestamp|time)(\(\d\))? with time zone/, "$1tz$2"],
-];
-
-/** A type as people write it: `varchar(20)`, `timestamp`. */
-const shortType = (type: string) =>
-  SHORT.reduce((text, [long, short]) => text.replace(long, short), type);
-
 /** A table with a line for each column. @param column only columns whose names have this part */
 export function summary(
   { written, type }: Relation,
@@ -37,7 +24,7 @@ export function summary(
 function columnText(column: ColumnFacts): string {
   const { name, type, notNull, primaryKey, references } = column;
   const values = valuesText(column);
-  const parts = [name, shortType(type), values.type];
+  const parts = [name, type, values.type];
   if (primaryKey === true) parts.push("primary key");
   else if (notNull === true) parts.push("not null");
   if (references !== undefined) parts.push(`→ ${references}`);

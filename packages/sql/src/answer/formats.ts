@@ -24,10 +24,10 @@ export function encodeCell(value: unknown, max: number, cut: CutCells): unknown 
   switch (typeof value) {
     case "undefined":
       return null;
-    case "bigint":
-      return value >= Number.MIN_SAFE_INTEGER && value <= Number.MAX_SAFE_INTEGER
-        ? Number(value)
-        : value.toString();
+    case "bigint": {
+      const number = Number(value);
+      return Number.isSafeInteger(number) ? number : value.toString();
+    }
     case "number":
       if (Object.is(value, -0)) return "-0";
       return Number.isFinite(value) ? value : String(value);

@@ -1,6 +1,7 @@
 import { oneLine } from "@refmcp/boundary/answer";
 import { type Changed, type ChangeJob, shownSql } from "@refmcp/sql";
 import type { Session, Sessions } from "../driver/sessions.ts";
+import type { Mention } from "../gate/functions.ts";
 import { type Change, passWriting } from "../gate/write.ts";
 import { changeAlone } from "./alone.ts";
 import {
@@ -41,8 +42,8 @@ export async function change(
   const alone = changes.find((each) => each.alone !== undefined);
   if (alone !== undefined) return await changeAlone(sessions, alone, job);
   // What a block of code does may outlast a rollback, so nothing of it runs before the user agrees.
-  const codes = changes.flatMap(({ blocks, sql }) =>
-    blocks.length === 0 ? [] : [`${CODE}: ${shownSql(sql)}`],
+  const codes = changes.flatMap(({ command, sql }) =>
+    command === "DO" ? [`${CODE}: ${shownSql(sql)}`] : [],
   );
   if (codes.length > 0 && !dryRun) await job.agree({ objects: codes });
   return await sessions.change({ signal }, async (session) => {
@@ -108,19 +109,20 @@ class Run {
 
   async all(changes: readonly Change[]): Promise<void> {
     const { dryRun, statements } = this.#job;
-    const { functions } = this.#sessions;
     this.isMixed = changes.some(({ changesRows }) => !changesRows);
-    const reached = {
-      mentions: changes.flatMap(({ mentions }) => mentions),
-      blocks: changes.flatMap(({ blocks }) => blocks),
-    };
-    if (!this.isMixed) await functions.requireUndoable(this.#session.lookInside, reached, dryRun);
+    const judge = (mentions: readonly Mention[]) =>
+      this.#sessions.functions.requireHarmless(
+        this.#session.lookInside,
+        mentions,
+        dryRun ? "dry run" : "change",
+      );
+    if (!this.isMixed) await judge(changes.flatMap(({ mentions }) => mentions));
     for (const [index, change] of changes.entries()) {
-      const judge = async () => {
-        if (this.isMixed) await functions.requireUndoable(this.#session.lookInside, change, dryRun);
+      const work = async () => {
+        if (this.isMixed) await judge(change.mentions);
         await this.#one(change, statements[index]?.params ?? []);
       };
-      await numbered(index, changes.length, judge(), change.sql);
+      await numbered(index, changes.length, work(), change.sql);
     }
   }
 

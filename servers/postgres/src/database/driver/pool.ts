@@ -21,7 +21,7 @@ export class Pool {
   /** Clean ones that no call uses, the last used at the end. */
   readonly #idle: { readonly connection: Connection; readonly timer: NodeJS.Timeout }[] = [];
   readonly #all = new Set<Connection>();
-  readonly #closing = new AbortController();
+  #isClosed = false;
 
   constructor(open: () => Promise<Connection>, max: number, label: string) {
     this.#open = open;
@@ -39,18 +39,18 @@ export class Pool {
     signal: AbortSignal,
     work: (connection: Connection) => Promise<Value>,
   ): Promise<Value> {
-    const ended = AbortSignal.any([signal, this.#closing.signal]);
-    const deadline = startDeadline(WAIT_MS, ended, () => failure("pool_exhausted", this.#busy));
+    const deadline = startDeadline(WAIT_MS, signal, () => failure("pool_exhausted", this.#busy));
     const turn = new Promise<Value>((resolve, reject) => {
       const run = async (): Promise<void> => {
         deadline.end();
+        if (this.#isClosed) throw closing();
         const idle = this.#idle.pop();
         clearTimeout(idle?.timer);
         const connection = idle?.connection ?? (await this.#open());
         this.#all.add(connection);
         const started = performance.now();
         try {
-          if (this.#closing.signal.aborted) throw closing();
+          if (this.#isClosed) throw closing();
           resolve(await work(connection));
         } catch (error) {
           const isUnnoticed = idle !== undefined && performance.now() - started < NOTICE_MS;
@@ -70,7 +70,7 @@ export class Pool {
 
   async #release(connection: Connection): Promise<void> {
     if (!connection.isInvalid) await connection.clean().catch(() => connection.invalidate());
-    if (connection.isInvalid || this.#closing.signal.aborted) return this.#discard(connection);
+    if (connection.isInvalid || this.#isClosed) return this.#discard(connection);
     const retire = () => {
       const at = this.#idle.findIndex((idle) => idle.connection === connection);
       this.#idle.splice(at, at < 0 ? 0 : 1);
@@ -84,7 +84,7 @@ export class Pool {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(closing());
+    this.#isClosed = true;
     for (const { timer } of this.#idle.splice(0)) clearTimeout(timer);
     const connections = [...this.#all];
     this.#all.clear();

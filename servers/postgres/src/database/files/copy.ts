@@ -86,8 +86,9 @@ export async function copyIn(
 ): Promise<{ rows: number; changeId?: string | undefined }> {
   const { signal, dryRun, size } = job;
   return await sessions.change({ signal, isTransfer: true }, async (session) => {
-    const mentions = [`relation ${relation.name}`] as const;
-    await sessions.functions.requireUndoable(session.lookInside, { mentions, blocks: [] }, dryRun);
+    const mode = dryRun ? "dry run" : "change";
+    const mentions = [`name ${relation.name}`] as const;
+    await sessions.functions.requireHarmless(session.lookInside, mentions, mode);
     const earlier = await touched(session);
     const start = await startOf(session, [relation.written]);
     const list = columns.map(quoteIdentifier).join(", ");

@@ -10,7 +10,7 @@ import { type Token, tokensOf } from "./syntax.ts";
 
 /** What stored code names, and why it must not run, if there is a reason. */
 export interface Body {
-  readonly mentions: ReadonlySet<Mention>;
+  readonly mentions: Iterable<Mention>;
   readonly reason: string | undefined;
   /** Whether it certainly has effects that a rollback does not undo. */
   readonly isCertain: boolean;
@@ -46,8 +46,10 @@ export async function readBody(
   for (let next = texts.pop(); next !== undefined; next = texts.pop()) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the scanner does not report them.
     const tokens = /[\0-\x08\x0e-\x1f]/.test(next) ? undefined : await tokensOf(next);
-    // PostgreSQL decodes `U&"…"` later.
-    if (tokens === undefined || tokens.some((token) => /^u&/i.test(token.text))) {
+    // PostgreSQL decodes `U&"…"` later, and cuts long names.
+    const isUnclear = (token: Token) =>
+      /^u&/i.test(token.text) || Buffer.byteLength(nameOf(token) ?? "") > 63;
+    if (tokens === undefined || tokens.some(isUnclear)) {
       reasons.unshift("has code that can't be checked");
       break;
     }
@@ -58,7 +60,7 @@ export async function readBody(
       if (OPERATOR.test(token.text))
         mentions.add(`operator ${token.text === "!=" ? "<>" : token.text}`);
       if (name === undefined) continue;
-      mentions.add(`type ${name}`).add(`relation ${name}`);
+      mentions.add(`name ${name}`);
       const kind = after === "(" ? "function" : before === "." ? "attribute" : undefined;
       for (const mention of kind === undefined ? [] : callOf(name, kind)) mentions.add(mention);
       if (kind !== undefined && isChange && runsText(name)) reasons.push(`calls ${name}`);
@@ -82,18 +84,12 @@ export async function readBody(
 /** A token in lower case; empty if there is none. */
 const plain = (token: Token | undefined) => token?.text.toLowerCase() ?? "";
 
-/** The name that a word means: folded and cut as PostgreSQL does. */
+/** The name that a word means, folded as PostgreSQL does. */
 function nameOf({ text, tokenName, keywordName }: Token): string | undefined {
   if (tokenName !== "IDENT" && keywordName === "NO_KEYWORD") return undefined;
-  const name = text.startsWith('"')
+  return text.startsWith('"')
     ? text.slice(1, -1).replaceAll('""', '"')
     : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-  return Buffer.byteLength(name) < 64
-    ? name
-    : Buffer.from(name)
-        .subarray(0, 63)
-        .toString()
-        .replace(/\ufffd$/, "");
 }
 
 /** The value of a string without escapes. */

@@ -52,14 +52,6 @@ export async function parseSql(sql: string): Promise<ParseResult> {
   });
 }
 
-/** A statement's text without what follows its semicolon; in all that was parsed, as bytes, which the parser counts. */
-export function textOf(
-  all: Buffer,
-  { stmt_location: from = 0, stmt_len: length }: { stmt_location?: number; stmt_len?: number },
-): string {
-  return all.toString("utf8", from, length === undefined ? undefined : from + length);
-}
-
 export type Token = ScanResult["tokens"][number];
 
 /** The tokens of SQL or PL/pgSQL without comments; undefined if PostgreSQL's scanner does not accept it. */

@@ -12,7 +12,6 @@ import {
   quotedName,
   relationName,
   type Tree,
-  textOf,
   treeOf,
   walk,
 } from "./syntax.ts";
@@ -33,9 +32,8 @@ export interface Change {
   readonly loss: Loss | undefined;
   /** Whether it is CREATE OR REPLACE, so that the user is asked if it has replaced something. */
   readonly replaces: boolean;
-  /** What it may reach, and the code of DO blocks, for the `FunctionGate`. */
+  /** What it may reach, for the `FunctionGate`. */
   readonly mentions: readonly Mention[];
-  readonly blocks: readonly string[];
   /** The quoted tables named in a DELETE or UPDATE. */
   readonly targets: readonly { readonly verb: "DELETE" | "UPDATE"; readonly relation: string }[];
   /** Whether it only reads and changes rows. */
@@ -52,18 +50,16 @@ export interface Change {
 const REFUSED: readonly (readonly [statement: RegExp, hint: string])[] = [
   [/^Transaction/, "All statements of a call are one transaction: pass several."],
   [/^Copy/, "Use pg_export and pg_import_csv: they move data through files that you allowed."],
-  [/^AlterSystem/, "Ask the user to change the server's configuration."],
-  [/^(Createdb|Dropdb|AlterDatabase)/, "Ask the user to manage databases in psql."],
-  [/^(Create|Drop)TableSpace/, "Ask the user to manage tablespaces."],
-  [/^(Create|Alter)Subscription/, "Subscriptions connect to other servers; ask the user for them."],
-  [/^CreateUserMapping/, "User mappings contain passwords; ask the user to create them."],
-  [/^Load/, "Ask the user to load libraries."],
-  [/^VariableSet/, "Settings last only for this call; omit SET."],
+  [
+    /^(Createdb|Dropdb|AlterDatabase|AlterSystem|(Create|Drop)TableSpace|(Create|Alter)Subscription|CreateUserMapping|Load|CheckPoint)/,
+    "Ask the user to run it in psql: it changes more than this database, or how it connects to others.",
+  ],
+  [
+    /^(VariableSet|Listen|Discard|Lock)/,
+    "Each call has a clean session and takes the locks that it needs.",
+  ],
   [/^(Prepare|Execute|Deallocate)/, "Pass values as params instead."],
   [/^(DeclareCursor|Fetch)/, "Use query, which reads in pages."],
-  [/^(Listen|Discard)/, "Each call starts with a clean session."],
-  [/^CheckPoint/, "Ask the user to run CHECKPOINT."],
-  [/^Lock/, "Statements take the locks that they need."],
 ];
 
 /** Statements about roles, which need --allow-admin. */
@@ -92,9 +88,10 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
       hint: "Pass them as separate items of statements; they still run in one transaction.",
     });
   const [kind, statement] = only(treeOf(first.stmt));
-  const text = textOf(Buffer.from(sql), first);
+  // Without what follows its semicolon; the parser counts bytes.
+  const { stmt_location: from = 0, stmt_len: length } = first;
+  const text = Buffer.from(sql).toString("utf8", from, length && from + length);
   const mentions = new Set<Mention>();
-  const blocks: string[] = [];
   const targets: Change["targets"][number][] = [];
   let asks = false;
   walk({ [kind]: statement }, (key, value) => {
@@ -104,7 +101,7 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     const node = treeOf(value);
     if (ADMINISTRATION.test(key)) requireAllowAdmin(key, node, allowAdmin);
     asks ||= needsQuestion(key, node);
-    if (key === "DoStmt") blocks.push(codeOf(node));
+    if (key === "DoStmt") mentions.add(`block ${codeOf(node)}`);
     const verb = key === "DeleteStmt" ? "DELETE" : key === "UpdateStmt" ? "UPDATE" : undefined;
     const relation = relationName(node.relation);
     if (verb !== undefined && relation !== undefined) targets.push({ verb, relation });
@@ -115,7 +112,6 @@ export async function passWriting(sql: string, allowAdmin: boolean): Promise<Cha
     loss: asks ? { what: shownSql(text), ...relationsOf(kind, statement) } : undefined,
     replaces: !asks && statement.replace === true,
     mentions: [...mentions],
-    blocks,
     targets,
     changesRows: CHANGING_ROWS.test(kind),
     creates: CREATING.test(kind)

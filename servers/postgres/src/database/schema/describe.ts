@@ -13,6 +13,21 @@ function shownValues(name: string, { seen, ...values }: ColumnValues): ColumnVal
   return seen === undefined || looksConfidential(name) ? values : { ...values, seen };
 }
 
+/** Short names of types that PostgreSQL writes in full. */
+const SHORT: readonly (readonly [RegExp, string])[] = [
+  [/^integer\b/, "int"],
+  [/^boolean\b/, "bool"],
+  [/^character varying/, "varchar"],
+  [/^character\b/, "char"],
+  [/^double precision\b/, "float8"],
+  [/^(timestamp|time)(\(\d\))? without time zone/, "$1$2"],
+  [/^(timestamp|time)(\(\d\))? with time zone/, "$1tz$2"],
+];
+
+/** A type, or the base type and rules of a domain, as people write it: `varchar(20)`, `timestamp`. */
+const shortType = (type: string) =>
+  SHORT.reduce((text, [long, short]) => text.replace(long, short), type);
+
 /** All tables and views, or those of a schema. */
 export const relationsIn = (sessions: Sessions, schema: string | undefined, work: Work) =>
   sessions.rows<Relation & Record<string, unknown>>(work, RELATIONS, [schema ?? null]);
@@ -40,7 +55,9 @@ export async function factsOf(
     const row = byId.get(id);
     const columns = (row?.columns ?? []).map(({ raw, values, ...column }) => ({
       ...column,
+      type: shortType(column.type),
       ...shownValues(raw, values),
+      domain: values.domain && shortType(values.domain),
     }));
     return { columns, ...(row?.rows == null ? {} : { rows: Number(row.rows) }) };
   });

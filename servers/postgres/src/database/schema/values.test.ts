@@ -29,20 +29,20 @@ it("describe_tables shows what a WHERE needs: labels, rules and values seen, and
         type: "table",
         rows: 300,
         columns: [
-          "id integer primary key",
+          "id int primary key",
           "mood mood ('calm', 'it''s busy')",
           "moods mood[] ('calm', 'it''s busy')",
           expect.stringMatching(/^big "Big" \('l0', .*'l19', … 5 more\)$/),
-          "year year = integer CHECK (VALUE >= 1901) CHECK (VALUE <= 2155)",
+          "year year = int CHECK (VALUE >= 1901) CHECK (VALUE <= 2155)",
           "status text seen 'it''s void', 'open', 'paid'",
           "kind varchar ('a', 'b')",
           "total numeric check (total >= 0 AND total < 100)",
-          "level integer seen 0, 1",
+          "level int seen 0, 1",
           "password text",
           "hidden text",
           "note text",
           '"Name" text',
-          '"select" integer',
+          '"select" int',
         ],
       },
     ],
@@ -117,6 +117,6 @@ it("suggestions are written as SQL needs them", async () => {
   expect(
     await server.data("pg_describe_tables", { match: '"Customer"', column: '"CustomerId"' }),
   ).toEqual({
-    tables: [{ table: '"Customer"', type: "table", columns: ['"CustomerId" integer'] }],
+    tables: [{ table: '"Customer"', type: "table", columns: ['"CustomerId" int'] }],
   });
 });
