@@ -102,6 +102,9 @@ describe("paths", () => {
     const made = join(here.folder, "made.db");
     const maker = await talk(["--db-path", made, "--allow-write", "--allow-ddl"]);
     expect((await maker.call("list_tables")).text).toContain("does not exist");
+    const dry = { statements: ["CREATE TABLE t (x)"], dry_run: true };
+    expect((await maker.call("execute", dry)).text).toContain("does not exist");
+    expect(await readdir(here.folder)).not.toContain("made.db");
     await maker.data("create_table", { query: "CREATE TABLE t (x)" });
     expect((await maker.call("list_tables")).text).toContain('"table":"t"');
     await maker.close();

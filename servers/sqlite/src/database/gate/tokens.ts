@@ -42,6 +42,9 @@ export function tokenize(sql: string): Token[] {
   return tokens;
 }
 
+/** A name in lower case as in SQLite, for which Ä and ä are different names. */
+export const folded = (name: string) => name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
 export interface Statement {
   /** The first keyword in capitals; after WITH, the keyword of the main statement. Empty if there is none. */
   readonly verb: string;
