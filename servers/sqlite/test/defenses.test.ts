@@ -54,7 +54,7 @@ const ATTACKS: readonly (readonly [sql: string, alone: string])[] = [
   ["PRAGMA wal_checkpoint", "gate reading"],
   ["PRAGMA optimize", "gate"],
   ["EXPLAIN PRAGMA query_only=0", "gate"],
-  ["EXPLAIN QUERY PLAN /* */ PRAGMA case_sensitive_like = 1", "gate"],
+  ["EXPLAIN QUERY PLAN /* */ \ufeffPRAGMA case_sensitive_like = 1", "gate"],
   ["PRAGMA incremental_vacuum", "gate reading readonly query"],
   ["REINDEX", "gate reading readonly query"],
   ["ANALYZE", "gate reading readonly query"],

@@ -61,6 +61,7 @@ INSERT INTO docs VALUES (1, 'one apple'), (2, 'two pears');`;
 const CHANGES: readonly (string | readonly string[])[] = [
   "UPDATE übung SET x = 1",
   "UPDATE Übung SET x = 1 WHERE id = 1",
+  "UPDATE \ufeffplain SET x = 5",
   "DELETE FROM tagged WHERE tag = 2",
   "INSERT INTO tags (tag) VALUES ('a')",
   "INSERT OR REPLACE INTO log VALUES ('policy')",

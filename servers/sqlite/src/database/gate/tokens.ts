@@ -8,10 +8,13 @@ export interface Token {
   readonly at: number;
 }
 
-/** White space and comments, or one group for each kind of token. An unclosed quote or comment extends to the end. */
+/**
+ * White space, as which SQLite also takes a byte order mark before a token, and comments, or one group for each kind of token.
+ * An unclosed quote or comment extends to the end.
+ */
 const TOKEN = new RegExp(
   [
-    "[ \\t\\n\\f\\r\\v]+|--[^\\n]*|/\\*[^]*?(?:\\*/|$)",
+    "[ \\t\\n\\f\\r\\v\\ufeff]+|--[^\\n]*|/\\*[^]*?(?:\\*/|$)",
     "([A-Za-z_\\u0080-\\uffff][\\w$\\u0080-\\uffff]*)",
     '("[^"]*(?:""[^"]*)*(?:"|$)|`[^`]*(?:``[^`]*)*(?:`|$)|\\[[^\\]]*(?:\\]|$))',
     "('[^']*(?:''[^']*)*(?:'|$))",
