@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { smallDisk } from "@refmcp/sql/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { reachOf } from "../src/database/change/reach.ts";
 import { asked, change, rowsIn, rowsOf, undo } from "./asking.ts";
 import { enter, type Lab } from "./lab.ts";
 
@@ -149,6 +150,22 @@ describe("many changes", () => {
     await undo(here, change_id);
     expect(contents(here)).toEqual(before);
   });
+});
+
+it("the function replace() deletes no rows, so the rows in its way are not kept", () => {
+  const database = new Sqlite(":memory:");
+  database.exec(
+    "CREATE TABLE first (x CHECK (replace(x, 'b', '') <> '')); CREATE TABLE second (x UNIQUE ON CONFLICT REPLACE)",
+  );
+  const replaces = (sql: string) => reachOf(database, [sql]).replaces;
+  const changes = [
+    "UPDATE first SET x = replace(x, 'a', 'b')",
+    "UPDATE OR REPLACE first SET x = 1",
+    "REPLACE INTO first VALUES (1)",
+    "INSERT INTO second VALUES (1)",
+  ];
+  expect(changes.map(replaces)).toEqual([false, true, true, true]);
+  database.close();
 });
 
 describe("an undo", () => {

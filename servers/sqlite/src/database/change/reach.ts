@@ -44,7 +44,10 @@ export function reachOf(database: Database.Database, statements: readonly string
   let replaces = false;
   const waiting: { name: string; kind: Kind }[] = [];
   const follow = (tokens: readonly Token[], changes: readonly Kind[]) => {
-    replaces ||= tokens.some(({ text }) => /^replace$/i.test(text));
+    // Before a parenthesis it is the function.
+    replaces ||= tokens.some(
+      ({ text }, at) => /^replace$/i.test(text) && tokens[at + 1]?.text !== "(",
+    );
     for (const name of namesIn(tokens)) if (names.has(name)) add(name, changes);
   };
   const add = (name: string, changes: readonly Kind[]) => {
@@ -68,7 +71,9 @@ export function reachOf(database: Database.Database, statements: readonly string
       for (const { parent, child } of cascades)
         if (parent === name) add(child, ["update", "delete"]);
     // UNIQUE ON CONFLICT REPLACE
-    replaces ||= schema.some((object) => object.name === name && /\breplace\b/i.test(object.sql));
+    replaces ||= schema.some(
+      (object) => object.name === name && /\breplace\b(?!\s*\()/i.test(object.sql),
+    );
     // Here, so that the cascades of these rows are followed too.
     if (replaces) for (const reached of kinds.keys()) add(reached, ["delete"]);
   }
