@@ -53,6 +53,8 @@ const ATTACKS: readonly (readonly [sql: string, alone: string])[] = [
   ["PRAGMA trusted_schema = 1", "gate reading"],
   ["PRAGMA wal_checkpoint", "gate reading"],
   ["PRAGMA optimize", "gate"],
+  ["EXPLAIN PRAGMA query_only=0", "gate"],
+  ["EXPLAIN QUERY PLAN /* */ \ufeffPRAGMA case_sensitive_like = 1", "gate"],
   ["PRAGMA incremental_vacuum", "gate reading readonly query"],
   ["REINDEX", "gate reading readonly query"],
   ["ANALYZE", "gate reading readonly query"],
@@ -150,6 +152,7 @@ describe("a reading statement", () => {
       "VALUES (1)",
       "WITH x AS (SELECT 1) SELECT * FROM x",
       "PRAGMA table_info(users)",
+      "EXPLAIN PRAGMA table_info(users)",
     ])
       expect((await ask(here, sql)).row_count, sql).toBeGreaterThan(0);
     expect((await ask(here, "EXPLAIN SELECT 1")).row_count).toBeGreaterThan(0);

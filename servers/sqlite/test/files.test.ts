@@ -71,6 +71,26 @@ describe("paths", () => {
     }
   });
 
+  it("that a journal names are not deleted, as SQLite would do after rolling it back", async () => {
+    const here = await enter();
+    const victim = join(here.folder, "victim");
+    await writeFile(victim, "precious");
+    const magic = Buffer.from("d9d505f920a163d7", "hex");
+    const numbers = (...values: readonly number[]) =>
+      Buffer.concat(values.map((value) => Buffer.from(value.toString(16).padStart(8, "0"), "hex")));
+    const header = Buffer.alloc(512);
+    Buffer.concat([magic, numbers(0, 1, 4, 512, 4_096)]).copy(header);
+    const name = Buffer.from(victim);
+    const sum = name.reduce((total, byte) => total + byte, 0);
+    const named = [numbers(0x40000000 / 4_096 + 1), name, numbers(name.length, sum), magic];
+    await writeFile(`${here.file}-journal`, Buffer.concat([header, ...named]));
+    await expect(change(here, "DELETE FROM orders")).rejects.toMatchObject({
+      kind: "denied",
+      message: expect.stringContaining("-journal names another file, which would be deleted"),
+    });
+    expect(await readFile(victim, "utf8")).toBe("precious");
+  });
+
   it("of SQLite's own files can't be exported to: SQLite would roll back a journal", async () => {
     const here = await enter();
     for (const path of ["shop.db-journal", "shop.db-wal", "other.db-SHM"])
@@ -102,6 +122,9 @@ describe("paths", () => {
     const made = join(here.folder, "made.db");
     const maker = await talk(["--db-path", made, "--allow-write", "--allow-ddl"]);
     expect((await maker.call("list_tables")).text).toContain("does not exist");
+    const dry = { statements: ["CREATE TABLE t (x)"], dry_run: true };
+    expect((await maker.call("execute", dry)).text).toContain("does not exist");
+    expect(await readdir(here.folder)).not.toContain("made.db");
     await maker.data("create_table", { query: "CREATE TABLE t (x)" });
     expect((await maker.call("list_tables")).text).toContain('"table":"t"');
     await maker.close();

@@ -188,6 +188,11 @@ describe("a transaction", () => {
       last_insert_rowid: "2",
       truncated: false,
     });
+    const long =
+      "INSERT INTO t VALUES (1, 1) ON CONFLICT DO UPDATE SET y = hex(zeroblob(999)) RETURNING y";
+    const cut = await change(here, long);
+    expect(cut).toMatchObject({ truncated: true, truncated_by: "cell" });
+    expect(cut).not.toHaveProperty("last_insert_rowid");
     const { results, truncated } = await change(here, many);
     const [{ row_count, rows = [] } = { row_count: 0 }] = results;
     expect({ row_count, truncated }).toEqual({ row_count: 50_000, truncated: true });

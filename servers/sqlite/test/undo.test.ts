@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { smallDisk } from "@refmcp/sql/testing";
 import Sqlite from "better-sqlite3";
 import { describe, expect, it } from "vitest";
+import { reachOf } from "../src/database/change/reach.ts";
 import { asked, change, rowsIn, rowsOf, undo } from "./asking.ts";
 import { enter, type Lab } from "./lab.ts";
 
@@ -38,7 +39,12 @@ INSERT INTO odd VALUES (1, x'00ff'), (2, 9e999), (3, -9e999), (4, 92233720368547
 CREATE TABLE badkey (k TEXT PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO badkey VALUES (CAST(x'ff01' AS TEXT), 1), ('ok', 2);
 CREATE TABLE parts (a, b, c); CREATE UNIQUE INDEX parts_ab ON parts (a, b) WHERE c > 0; CREATE UNIQUE INDEX parts_low ON parts (lower(c));
 INSERT INTO parts VALUES (1, 1, 1), (1, 2, 2), (2, 1, 3);
+CREATE TABLE Übung (id INTEGER PRIMARY KEY, x); INSERT INTO Übung VALUES (1, 'a'), (2, 'b');
+CREATE TABLE tags (id INTEGER PRIMARY KEY, tag UNIQUE ON CONFLICT REPLACE); INSERT INTO tags VALUES (1, 'a'), (2, 'b'), (3, 'c');
+CREATE TABLE tagged (tag REFERENCES tags ON DELETE CASCADE); INSERT INTO tagged VALUES (1), (1), (2), (3);
+CREATE TRIGGER untagged AFTER DELETE ON tagged WHEN replace(old.tag, ' ', '') = '2' BEGIN DELETE FROM Übung; END;
 CREATE TABLE log (x);
+CREATE TRIGGER policy AFTER INSERT ON log WHEN new.x = 'policy' BEGIN INSERT INTO people (id, name) VALUES (9, 'nine'); END;
 CREATE TABLE emptied (id INTEGER PRIMARY KEY, x); INSERT INTO emptied SELECT id, 'x' || id FROM people WHERE id <= 50;
 CREATE TRIGGER emptying AFTER INSERT ON log WHEN new.x = 'empty' BEGIN DELETE FROM emptied; END;
 CREATE TRIGGER itself AFTER INSERT ON log WHEN new.x = 'itself' BEGIN INSERT INTO log VALUES ('more'); DELETE FROM log WHERE x = 'itself'; END;
@@ -54,6 +60,12 @@ CREATE TRIGGER docs_u AFTER UPDATE ON docs BEGIN INSERT INTO docs_index (docs_in
 INSERT INTO docs VALUES (1, 'one apple'), (2, 'two pears');`;
 
 const CHANGES: readonly (string | readonly string[])[] = [
+  "UPDATE übung SET x = 1",
+  "UPDATE Übung SET x = 1 WHERE id = 1",
+  "UPDATE \ufeffplain SET x = 5",
+  "DELETE FROM tagged WHERE tag = 2",
+  "INSERT INTO tags (tag) VALUES ('a')",
+  "INSERT OR REPLACE INTO log VALUES ('policy')",
   "UPDATE people SET born = id + 1",
   "DELETE FROM people",
   "UPDATE people SET id = id + 1000",
@@ -140,6 +152,22 @@ describe("many changes", () => {
   });
 });
 
+it("the function replace() deletes no rows, so the rows in its way are not kept", () => {
+  const database = new Sqlite(":memory:");
+  database.exec(
+    "CREATE TABLE first (x CHECK (replace(x, 'b', '') <> '')); CREATE TABLE second (x UNIQUE ON CONFLICT REPLACE)",
+  );
+  const replaces = (sql: string) => reachOf(database, [sql]).replaces;
+  const changes = [
+    "UPDATE first SET x = replace(x, 'a', 'b')",
+    "UPDATE OR REPLACE first SET x = 1",
+    "REPLACE INTO first VALUES (1)",
+    "INSERT INTO second VALUES (1)",
+  ];
+  expect(changes.map(replaces)).toEqual([false, true, true, true]);
+  database.close();
+});
+
 describe("an undo", () => {
   it("changes nothing if a row has changed since, and names it", async () => {
     const here = await enter({ sql: SCHEMA });
@@ -185,6 +213,12 @@ describe("an undo", () => {
     await refused(deleted, /^Change \S+ was not undone\. Rows that were added .*UNIQUE/);
     await undo(here, named);
     await undo(here, deleted);
+
+    const dropped = await run(["DELETE FROM emptied WHERE id < 9", "DELETE FROM plain"]);
+    const other = new Sqlite(here.file);
+    other.exec("DROP TABLE plain");
+    other.close();
+    await refused(dropped, /The columns of plain have changed since, or it was dropped/);
   });
 
   it("keeps full-text indexes of other tables in step", async () => {

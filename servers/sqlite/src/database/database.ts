@@ -131,7 +131,7 @@ export class SqliteDatabase implements Database {
       const statement = passWriting(sql, this.#options.allowDdl);
       return { ...watched(statement), sql, params: paramsOf(sql, params) };
     });
-    this.#createFile(judged[0]?.verb);
+    if (!dryRun) this.#createFile(judged[0]?.verb);
     const sql = statements.map((statement) => statement.sql).join(";\n");
     const attempt = async (agreed: string | undefined) => {
       const run = (recording: Awaited<ReturnType<typeof record>>) => {

@@ -199,8 +199,7 @@ function isEqual(a: readonly Value[] | undefined, b: readonly Value[] | undefine
 const isSame = (a: Shape, b: Shape) =>
   a.name === b.name && a.columns.join("\0") === b.columns.join("\0");
 
-const countTable = (log: string) =>
-  `CREATE TEMP TABLE ${log} (i INT, u INT, d INT); INSERT INTO ${log} VALUES (0, 0, 0)`;
+const countTable = (log: string) => `CREATE TEMP TABLE ${log} AS SELECT 0 AS i, 0 AS u, 0 AS d`;
 
 function countRows(log: string, replaces: boolean): Trigger[] {
   const count = (column: string) => [`UPDATE ${log} SET ${column} = ${column} + 1`];

@@ -1,6 +1,6 @@
 import type { Bound, StatementResult } from "@refmcp/sql";
 import type { Recording } from "@refmcp/sql/change-record";
-import { encodeRow } from "@refmcp/sql/formats";
+import { type CutCells, encodeRow } from "@refmcp/sql/formats";
 import { type Loss, lossText } from "@refmcp/sql/loss";
 import type Database from "better-sqlite3";
 import { type Progress, prepared } from "../driver/handle.ts";
@@ -17,6 +17,12 @@ export interface ChangeJob extends Omit<Recorded, "statements"> {
 }
 
 const CELL_BYTES = 1_024;
+
+/** The characters left for RETURNING rows, whether some rows were left out, and how many values were truncated. */
+interface Space extends CutCells {
+  left: number;
+  isShort: boolean;
+}
 
 /**
  * Runs the statements in one transaction. Commits if the change was recorded, so that it can be undone, or if its loss is the
@@ -35,7 +41,7 @@ function attempt(
   unrecorded: string | undefined,
 ) {
   const results: StatementResult[] = [];
-  const space = { left: rowChars, isShort: false };
+  const space = { left: rowChars, isShort: false, count: 0 };
   let lastRowId: string | undefined;
   let record: ReturnType<ChangeWatch["record"]>;
   database.exec("BEGIN IMMEDIATE");
@@ -43,10 +49,11 @@ function attempt(
     const watch = new ChangeWatch(database, statements, unrecorded);
     for (const [index, statement] of statements.entries()) {
       progress.at = index;
-      const result = run(database, statement, watch, space);
-      results.push(result);
-      if (/^(INSERT|REPLACE)$/.test(statement.verb) && (result.row_count ?? 0) > 0)
-        lastRowId = String(single(database, "SELECT last_insert_rowid()"));
+      const before = rowIdOf(database);
+      results.push(run(database, statement, watch, space));
+      // An upsert that updates, and a row without a rowid, leave it unchanged.
+      const rowId = rowIdOf(database);
+      if (/^(INSERT|REPLACE)$/.test(statement.verb) && rowId !== before) lastRowId = rowId;
     }
     const loss: Loss | undefined = watch.loss();
     record = watch.record(recording, { ...facts, statements: statements.map(({ sql }) => sql) });
@@ -55,7 +62,8 @@ function attempt(
     database.exec(committed ? "COMMIT" : "ROLLBACK");
     const changeId = committed ? record?.committed() : undefined;
     const tables = record?.tables ?? [];
-    const truncatedBy = space.isShort ? ("bytes" as const) : undefined;
+    const cut = space.count > 0 ? ("cell" as const) : undefined;
+    const truncatedBy = space.isShort ? ("bytes" as const) : cut;
     return { committed, loss, changeId, tables, results, lastRowId, truncatedBy };
   } finally {
     if (database.inTransaction) database.exec("ROLLBACK");
@@ -67,7 +75,7 @@ function run(
   database: Database.Database,
   given: ChangeJob["statements"][number],
   watch: ChangeWatch,
-  space: { left: number; isShort: boolean },
+  space: Space,
 ): StatementResult {
   // First, so that invalid SQL fails before its names are used.
   const statement = prepared(database, given.sql);
@@ -88,13 +96,13 @@ function run(
 function returnedRows(
   statement: Database.Statement<unknown[], unknown[]>,
   params: readonly unknown[],
-  space: { left: number; isShort: boolean },
+  space: Space,
 ) {
   const columns = statement.columns().map(({ name, type }) => ({ name, type: type ?? "" }));
   const rows: unknown[][] = [];
   space.left -= JSON.stringify(columns).length;
   for (const row of statement.iterate(...params)) {
-    const encoded = encodeRow(row, CELL_BYTES, { count: 0 });
+    const encoded = encodeRow(row, CELL_BYTES, space);
     space.left -= JSON.stringify(encoded).length + 1;
     if (space.left > 0) rows.push(encoded);
     else space.isShort = true;
@@ -105,6 +113,9 @@ function returnedRows(
 function single(database: Database.Database, sql: string): unknown {
   return database.prepare(sql).pluck().get();
 }
+
+const rowIdOf = (database: Database.Database) =>
+  String(single(database, "SELECT last_insert_rowid()"));
 
 /** Rows changed so far on this handle, including those changed by triggers and foreign keys. */
 const totalOf = (database: Database.Database) => Number(single(database, "SELECT total_changes()"));

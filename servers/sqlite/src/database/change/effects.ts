@@ -1,5 +1,5 @@
 import { unquoted } from "@refmcp/sql";
-import { type Statement, targetOf } from "../gate/tokens.ts";
+import { folded, type Statement, targetOf } from "../gate/tokens.ts";
 
 /** What a change does with rows, by its text; its effects are found out when it runs. */
 export function watched({ verb, tokens }: Statement) {
@@ -15,8 +15,6 @@ export function watched({ verb, tokens }: Statement) {
     verb,
     command: `${verb}${kind}`,
     overwrites: overwrites && /^(INSERT|REPLACE|UPDATE)$/.test(verb),
-    ...(target === undefined
-      ? {}
-      : { target: unquoted(target.replace(/^.*\./s, "")).toLowerCase() }),
+    ...(target === undefined ? {} : { target: folded(unquoted(target.replace(/^.*\./s, ""))) }),
   };
 }

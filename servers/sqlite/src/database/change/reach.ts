@@ -1,15 +1,16 @@
 import { unquoted } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 import { rowsFrom } from "../driver/rows.ts";
-import { statementOf, type Token, tokenize } from "../gate/tokens.ts";
+import { folded, statementOf, type Token, tokenize } from "../gate/tokens.ts";
 
 export type Kind = "insert" | "update" | "delete";
 
 const KINDS: readonly Kind[] = ["insert", "update", "delete"];
+const EVENT = /^(insert|update|delete)$/i;
 
 /** What statements can change, also through triggers and foreign keys. */
 interface Reach {
-  /** By the names of tables and views in lower case. */
+  /** By the folded names of tables and views. */
   readonly kinds: ReadonlyMap<string, ReadonlySet<Kind>>;
   /** Whether a REPLACE may delete rows, for which SQLite runs no trigger. */
   readonly replaces: boolean;
@@ -30,7 +31,8 @@ export function reachOf(database: Database.Database, statements: readonly string
     if (type !== "trigger") return [];
     const tokens = tokenize(sql);
     const begin = tokens.findIndex(({ kind, text }) => kind === "word" && /^begin$/i.test(text));
-    return [{ table, on: kindsIn(tokens.slice(0, begin))[0], body: tokens.slice(begin) }];
+    const event = tokens.find((token) => token.kind === "word" && EVENT.test(token.text));
+    return [{ table, on: event?.text.toLowerCase(), body: tokens.slice(begin) }];
   });
   const cascades = rowsFrom<{ child: string; parent: string }>(
     database,
@@ -42,7 +44,10 @@ export function reachOf(database: Database.Database, statements: readonly string
   let replaces = false;
   const waiting: { name: string; kind: Kind }[] = [];
   const follow = (tokens: readonly Token[], changes: readonly Kind[]) => {
-    replaces ||= tokens.some(({ text }) => /^replace$/i.test(text));
+    // Before a parenthesis it is the function.
+    replaces ||= tokens.some(
+      ({ text }, at) => /^replace$/i.test(text) && tokens[at + 1]?.text !== "(",
+    );
     for (const name of namesIn(tokens)) if (names.has(name)) add(name, changes);
   };
   const add = (name: string, changes: readonly Kind[]) => {
@@ -61,14 +66,17 @@ export function reachOf(database: Database.Database, statements: readonly string
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { name, kind } = next;
     for (const { table, on, body } of triggers)
-      if (table === name && (on === kind || on === undefined)) follow(body, kindsIn(body));
+      if (table === name && on === kind) follow(body, kindsIn(body));
     if (kind !== "insert")
       for (const { parent, child } of cascades)
         if (parent === name) add(child, ["update", "delete"]);
+    // UNIQUE ON CONFLICT REPLACE
+    replaces ||= schema.some(
+      (object) => object.name === name && /\breplace\b(?!\s*\()/i.test(object.sql),
+    );
+    // Here, so that the cascades of these rows are followed too.
+    if (replaces) for (const reached of kinds.keys()) add(reached, ["delete"]);
   }
-  // UNIQUE ON CONFLICT REPLACE
-  replaces ||= schema.some(({ name, sql }) => kinds.has(name) && /\breplace\b/i.test(sql));
-  if (replaces) for (const name of [...kinds.keys()]) add(name, ["delete"]);
   return { kinds, replaces };
 }
 
@@ -80,8 +88,8 @@ function kindsIn(tokens: readonly Token[]): Kind[] {
   return KINDS.filter((kind) => words.has(kind));
 }
 
-/** All names in a text in lower case, however they are quoted. */
+/** All names in a text, folded, however they are quoted. */
 function namesIn(tokens: readonly Token[]): Set<string> {
   const named = tokens.filter(({ kind }) => kind === "word" || kind === "name" || kind === "text");
-  return new Set(named.map(({ text }) => unquoted(text.toLowerCase())));
+  return new Set(named.map(({ text }) => unquoted(folded(text))));
 }

@@ -132,17 +132,22 @@ class Tables {
     return [...this.#names];
   }
 
-  /** The table of a row; undefined if it does not exist. @throws Refused if it has other columns than when it was recorded */
-  get({ table }: RecordedRow): RecordedTable | undefined {
+  /**
+   * The table of a row; undefined if it does not exist and the row has to be removed.
+   *
+   * @throws Refused if it has other columns than when it was recorded
+   */
+  get({ table, before }: RecordedRow): RecordedTable | undefined {
     const opened = this.#all.get(table);
     if (opened !== undefined) return opened;
     this.#names.add(table);
     const shape = shapeOf(this.#database, table);
-    if (shape === undefined) return undefined;
-    if ("reason" in shape || shape.columns.join("\0") !== this.#facts.columns[table]?.join("\0"))
+    if (shape === undefined && before === undefined) return undefined;
+    const wanted = this.#facts.columns[table]?.join("\0");
+    if (shape === undefined || "reason" in shape || shape.columns.join("\0") !== wanted)
       throw new Refused({
-        message: `The columns of ${table} have changed since.`,
-        hint: "Nothing was changed. Restore its previous columns with ALTER TABLE, then undo again.",
+        message: `The columns of ${table} have changed since, or it was dropped.`,
+        hint: "Nothing was changed. Restore its previous columns with CREATE or ALTER TABLE, then undo again.",
       });
     const made = new RecordedTable(this.#database, shape);
     this.#all.set(table, made);

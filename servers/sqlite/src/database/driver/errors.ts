@@ -38,8 +38,8 @@ export function explained({ message, code = "", at, line }: Failure, path: strin
   if (code === "REFMCP_LINKED")
     return make(
       "denied",
-      `SQLite keeps its own files next to ${file}, and one of them is a symlink (${said}).`,
-      "Remove the symlink: it could lead outside the allowed directories.",
+      `SQLite keeps its own files next to ${file}, and one of them leads to another file (${said}).`,
+      "It could lead outside the allowed directories. Remove a symlink; a journal of a transaction in several databases can be rolled back with sqlite3 FILE.",
     );
   if (/^SQLITE_(BUSY|LOCKED)/.test(code))
     return make("unavailable", `Another process has locked ${file}.`, "Try again shortly.");

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, statSync } from "node:fs";
+import { closeSync, lstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import type { Sqlite } from "@refmcp/sql/native";
 import { positionText } from "@refmcp/sql/position";
 import type Database from "better-sqlite3";
@@ -67,7 +67,9 @@ function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Databas
   // SQLite follows symlinks there, and would write to their targets.
   for (const companion of COMPANIONS)
     if (lstatSync(file + companion, { throwIfNoEntry: false })?.isSymbolicLink() === true)
-      throw failure("REFMCP_LINKED", `${companion} is a link`);
+      throw failure("REFMCP_LINKED", `${companion} is a symlink`);
+  if (!readonly && namesAnother(`${file}-journal`))
+    throw failure("REFMCP_LINKED", "-journal names another file, which would be deleted");
   const database = new sqlite(file, { readonly, fileMustExist: true, timeout: 2_000 });
   // The file may have been swapped while it was being opened.
   if (fileAt(place).id !== id || realpathSync.native(place.file) !== file) {
@@ -77,6 +79,24 @@ function open(sqlite: Sqlite, place: Place, readonly: boolean): Database.Databas
   for (const pragma of DEFENSES) database.pragma(pragma);
   database.defaultSafeIntegers(true);
   return database;
+}
+
+/** What a journal ends with if it names a super-journal (SQLite, "Database File Format", 3). */
+const SUPER = Buffer.from("d9d505f920a163d7", "hex");
+
+/** Whether SQLite would roll back a journal and then delete the super-journal that it names, which may be any file. */
+function namesAnother(path: string): boolean {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isFile() !== true) return false;
+  const file = openSync(path, "r");
+  try {
+    const [start, end] = [Buffer.alloc(1), Buffer.alloc(SUPER.length)];
+    readSync(file, start, 0, 1, 0);
+    readSync(file, end, 0, SUPER.length, Math.max(0, stat.size - SUPER.length));
+    return start[0] !== 0 && end.equals(SUPER);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Sqlite } from "@refmcp/sql/native";
 import type Database from "better-sqlite3";
 import { preparedReading } from "../driver/handle.ts";
 import { rowsFrom, valuesFrom } from "../driver/rows.ts";
-import { tokenize } from "../gate/tokens.ts";
+import { folded, tokenize } from "../gate/tokens.ts";
 
 /** Columns that are tried as indexes, and schema objects that are copied for it. */
 const MAX_CANDIDATES = 200;
@@ -51,7 +51,7 @@ export function planned(sqlite: Sqlite, database: Database.Database, { sql, para
 }
 
 function candidatesOf(database: Database.Database, sql: string): Candidate[] {
-  const words = new Set(tokenize(sql).map(({ text }) => unquoted(text).toLowerCase()));
+  const words = new Set(tokenize(sql).map(({ text }) => folded(unquoted(text))));
   const columns = `SELECT l.name AS "table", c.name AS "column" FROM pragma_table_list l JOIN pragma_table_xinfo(l.name) c
     WHERE l.schema = 'main' AND l.type = 'table' AND c.hidden = 0 AND lower(l.name) IN (SELECT value FROM json_each(?))
     LIMIT ?`;
@@ -61,7 +61,7 @@ function candidatesOf(database: Database.Database, sql: string): Candidate[] {
     JSON.stringify([...words]),
     MAX_CANDIDATES,
   );
-  return candidates.filter(({ column }) => words.has(column.toLowerCase()));
+  return candidates.filter(({ column }) => words.has(folded(column)));
 }
 
 /**

@@ -5,6 +5,7 @@ import { quoteIdentifier } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 import { ChangeWatch, type Recorded, whyNotRecorded } from "../change/watch.ts";
 import type { Progress } from "../driver/handle.ts";
+import { folded } from "../gate/tokens.ts";
 
 export interface RowsInJob extends Recorded {
   readonly table: string;
@@ -101,7 +102,7 @@ export function rowsIn(
     /** How many rows were added, and what was lost through triggers and can't be undone. Call it before `close`. */
     settle: (): { rows: number; loss: Loss | undefined } | Unrecorded =>
       orUnrecorded(() => {
-        const target = table.toLowerCase();
+        const target = folded(table);
         watch.add(
           { verb: "INSERT", target, overwrites: false },
           { changed: count, touched: count },

@@ -32,11 +32,13 @@ export function passReading(sql: string): Statement {
       "read_query accepts SELECT, WITH, VALUES, EXPLAIN and PRAGMA.",
       "Use execute for changes, if the server was started with --allow-write.",
     );
-  if (statement.first === "PRAGMA") passPragma(statement);
+  // SQLite sets some PRAGMAs when they are prepared, also after EXPLAIN.
+  const at = statement.tokens.findIndex(({ text }) => !/^(explain|query|plan)$/i.test(text));
+  if (/^pragma$/i.test(statement.tokens[at]?.text ?? "")) passPragma(statement.tokens.slice(at));
   return statement;
 }
 
-function passPragma({ tokens }: Statement): void {
+function passPragma(tokens: Statement["tokens"]): void {
   const words = tokens.map(({ text }) => unquoted(text.toLowerCase()));
   const at = words[2] === "." ? 3 : 1;
   const name = words[at] ?? "";

@@ -8,10 +8,13 @@ export interface Token {
   readonly at: number;
 }
 
-/** White space and comments, or one group for each kind of token. An unclosed quote or comment extends to the end. */
+/**
+ * White space, as which SQLite also takes a byte order mark before a token, and comments, or one group for each kind of token.
+ * An unclosed quote or comment extends to the end.
+ */
 const TOKEN = new RegExp(
   [
-    "[ \\t\\n\\f\\r\\v]+|--[^\\n]*|/\\*[^]*?(?:\\*/|$)",
+    "[ \\t\\n\\f\\r\\v\\ufeff]+|--[^\\n]*|/\\*[^]*?(?:\\*/|$)",
     "([A-Za-z_\\u0080-\\uffff][\\w$\\u0080-\\uffff]*)",
     '("[^"]*(?:""[^"]*)*(?:"|$)|`[^`]*(?:``[^`]*)*(?:`|$)|\\[[^\\]]*(?:\\]|$))',
     "('[^']*(?:''[^']*)*(?:'|$))",
@@ -41,6 +44,9 @@ export function tokenize(sql: string): Token[] {
   }
   return tokens;
 }
+
+/** A name in lower case as in SQLite, for which Ä and ä are different names. */
+export const folded = (name: string) => name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 export interface Statement {
   /** The first keyword in capitals; after WITH, the keyword of the main statement. Empty if there is none. */

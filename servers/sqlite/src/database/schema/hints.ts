@@ -1,6 +1,6 @@
 import { nearest, ToolError } from "@refmcp/boundary/answer";
 import { positionText, suggesting, unquoted } from "@refmcp/sql";
-import { tokenize } from "../gate/tokens.ts";
+import { folded, tokenize } from "../gate/tokens.ts";
 import { look, type Source } from "./look.ts";
 import { written } from "./names.ts";
 
@@ -52,7 +52,7 @@ const tablesIn = (sql: string) =>
       ({ text }, at, tokens) =>
         text !== "(" && tokens[at + 1]?.text !== "." && BEFORE.test(tokens[at - 1]?.text ?? ""),
     )
-    .map(({ text }) => unquoted(text).toLowerCase());
+    .map(({ text }) => folded(unquoted(text)));
 
 /** An error with the position of the name that is missing, if the statement contains it once. */
 function located(error: unknown, sql: string): unknown {
