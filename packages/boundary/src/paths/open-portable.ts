@@ -2,7 +2,6 @@ import { constants, lstatSync, realpathSync, type Stats } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { release } from "node:os";
 import { type FileSystemKind, fileSystemKind } from "./check.ts";
-import { READ_FLAGS } from "./read-handle.ts";
 import { type Identity, isSame, type ReadHandle } from "./types.ts";
 
 /**
@@ -13,6 +12,9 @@ const NOFOLLOW =
   process.platform === "darwin" && Number.parseInt(release(), 10) >= 20
     ? 0x20000000
     : (constants.O_NOFOLLOW ?? 0);
+
+/** Windows has no O_NONBLOCK, and opening never blocks there. */
+export const READ_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Opens the entry at `path` itself, not a link's target. */
 export function openUnlinked(path: string, flags: number, mode?: number): Promise<FileHandle> {

@@ -9,8 +9,7 @@ import {
   refusal,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import { hasProc, openerOf } from "./open.ts";
-import { openLocal } from "./read-handle.ts";
+import { hasProc, openerOf, openLocal } from "./open.ts";
 
 /** The first bytes are read without the thread pool. */
 const SMALL_BYTES = 64 * 1024;
