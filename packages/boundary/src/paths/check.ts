@@ -204,7 +204,7 @@ export async function existingPart(path: string): Promise<ExistingPart> {
 }
 
 /** The same without following a dangling link, which counts as missing. */
-export async function deepestExisting(path: string): Promise<{ real: string; missing: string[] }> {
+async function deepestExisting(path: string): Promise<{ real: string; missing: string[] }> {
   const { root } = parse(path);
   const names = path
     .slice(root.length)

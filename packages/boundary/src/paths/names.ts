@@ -8,7 +8,7 @@ import { isSame } from "./types.ts";
 /** Which system's path rules apply. A parameter everywhere, so that Windows' rules can be tested on Linux. */
 export type Platform = NodeJS.Platform;
 
-export const pathsOf = (platform: Platform): path.PlatformPath =>
+const pathsOf = (platform: Platform): path.PlatformPath =>
   platform === "win32" ? path.win32 : path.posix;
 
 /** Whether file names on `platform` are usually case-insensitive, so text alone cannot distinguish them. */

@@ -1,29 +1,16 @@
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  fstatSync,
-  open,
-  openSync,
-  read,
-  readFile,
-  readlinkSync,
-  readSync,
-  statSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, open, openSync, readlinkSync, statSync } from "node:fs";
 import { open as openHandle } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { promisify } from "node:util";
 import { directoryAround, type FileSystemKind, fileSystemKind } from "./check.ts";
-import { byPath, READ_FLAGS, type Target } from "./open-portable.ts";
+import { byPath, openLocal, type Target } from "./open-portable.ts";
 import {
-  errorCode,
   inSpecialFileSystem,
   leadsOutsideError,
   pathError,
   specialFileError,
 } from "./path-errors.ts";
-import type { AllowedDirectories, AllowedDirectory, Opener, ReadHandle } from "./types.ts";
+import type { AllowedDirectories, AllowedDirectory, Opener } from "./types.ts";
 
 /** How a guard verifies what it opened: by the kernel's own path (Linux), or by comparing before and after. */
 export type Verification = "proc" | "portable";
@@ -173,7 +160,6 @@ function byDescriptor(): (path: string) => Promise<Target> {
       // Only a path without links, since a link may lead through another file system to this one.
       if (kind === "local" && realPath === path)
         localDirectories.add(stat.isDirectory() ? realPath : dirname(realPath));
-      if (kind === "local" && stat.isDirectory()) localDirectories.add(at);
       return kind;
     };
     return {
@@ -183,10 +169,7 @@ function byDescriptor(): (path: string) => Promise<Target> {
       kind,
       open: () =>
         (kind() === "local" ? openLocal(at) : undefined) ?? openHandle(at, constants.O_RDONLY),
-      close() {
-        localDirectories.delete(at);
-        closeSync(fd);
-      },
+      close: () => closeSync(fd),
     };
   };
 }
@@ -200,47 +183,4 @@ function describe(fd: number) {
     closeSync(fd);
     throw error;
   }
-}
-
-/** The first bytes of a local file are read synchronously, in about 10 µs; each use of the thread pool costs 15 to 20. */
-const SMALL_BYTES = 64 * 1024;
-
-const readLater = promisify(read);
-const readWhole = promisify(readFile);
-
-/**
- * A regular file on a local file system, opened without the thread pool, as are its first `SMALL_BYTES` read. Never use
- * it for anything else: a FIFO, a device or a file server would block all other calls until it responds. A sleeping disk
- * blocks them too, which is acceptable for so few bytes.
- */
-export function openLocal(path: string): ReadHandle | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, READ_FLAGS);
-  } catch (error) {
-    // Opening would block, for another program's lease: fcntl(2).
-    if (errorCode(error) === "EAGAIN") return undefined;
-    throw error;
-  }
-  return {
-    get fd() {
-      return fd;
-    },
-    read: async (buffer, offset, length, position) =>
-      position + length > SMALL_BYTES
-        ? readLater(fd, buffer, offset, length, position)
-        : { bytesRead: readSync(fd, buffer, offset, length, position) },
-    readFile: () => readWhole(fd),
-    stat: async (options) => fstatSync(fd, options),
-    createReadStream(options) {
-      // A destroyed stream closes its descriptor anyway; when we close it, the number may refer to another file.
-      const fs = { open, read, close: (_fd: number, done: () => void) => done() };
-      return createReadStream("", { ...options, fd, fs });
-    },
-    async close() {
-      const open = fd;
-      fd = -1;
-      if (open !== -1) closeSync(open);
-    },
-  };
 }

@@ -9,7 +9,8 @@ import {
   refusal,
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
-import { hasProc, openerOf, openLocal } from "./open.ts";
+import { hasProc, openerOf } from "./open.ts";
+import { openLocal } from "./open-portable.ts";
 
 /** The first bytes are read without the thread pool. */
 const SMALL_BYTES = 64 * 1024;
