@@ -9,8 +9,8 @@ export {
   type WalkedDirectory,
   type WalkedEntry,
 } from "./paths/below.ts";
+export { realPathOf } from "./paths/check.ts";
 export { type ClientRoot, DirectoryAllowlist } from "./paths/directories.ts";
-export { realPathOf } from "./paths/existing.ts";
 export { giveFreeName, moveInto, temporaryName } from "./paths/move.ts";
 export { within } from "./paths/names.ts";
 export { describeAllowed, errorCode, systemError } from "./paths/path-errors.ts";

@@ -3,6 +3,7 @@ import { mkdir, symlink, utimes } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { itLong } from "../../../vitest.long.ts";
 import copyFile from "../src/tools/copy-file.ts";
+import deleteFile from "../src/tools/delete-file.ts";
 import listChanges from "../src/tools/list-changes.ts";
 import moveFile from "../src/tools/move-file.ts";
 import undoChange from "../src/tools/undo-change.ts";
@@ -55,6 +56,28 @@ describe("patterns", () => {
       expect(await snapshot(root)).toEqual(before);
       await use(undoChange, files, { id: changeOf(undone) });
       expect(await list("Pictures/2025-12")).toHaveLength(12);
+    },
+  );
+
+  // macOS has one file under both names.
+  it.skipIf(process.platform === "darwin")(
+    "moves, copies and deletes names that differ only in their Unicode form, and undoes it",
+    async () => {
+      const { files, put, root, read, list } = await scratch();
+      const names = ["cafe\u0301.txt", "caf\u00e9.txt"];
+      for (const name of names) await put(`in/${name}`, name);
+      const before = await snapshot(root);
+      const pair = { source: "in/*.txt", destination: "out/$0" };
+      for (const tool of [moveFile, copyFile]) {
+        const done = await use(tool, files, pair);
+        for (const name of names) expect(await read(`out/${name}`)).toBe(name);
+        await use(undoChange, files, { id: changeOf(done) });
+        expect(await snapshot(root)).toEqual(before);
+      }
+      const deleted = await use(deleteFile, files, { path: pair.source });
+      expect(await list("in")).toEqual([]);
+      await use(undoChange, files, { id: changeOf(deleted) });
+      expect(await snapshot(root)).toEqual(before);
     },
   );
 

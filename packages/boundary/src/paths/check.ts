@@ -1,12 +1,10 @@
-import { statfsSync } from "node:fs";
-import { lstat, realpath } from "node:fs/promises";
+import { realpathSync, statfsSync } from "node:fs";
+import { lstat, readlink, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, parse, resolve, sep } from "node:path";
 import type { ToolError } from "../answer/errors.ts";
-import { deepestExisting } from "./existing.ts";
-import { formsOf, isInside, isInsideByAnyName, within } from "./names.ts";
+import { formsOf, isInside, isInsideByAnyName, parsePath, within } from "./names.ts";
 import { inSpecialFileSystem, outsideError, pathError, quote } from "./path-errors.ts";
-import { parsePath } from "./resolve.ts";
 import type { AllowedDirectories, AllowedDirectory } from "./types.ts";
 
 /** The innermost of `directories` around a real path. */
@@ -97,9 +95,14 @@ export function fileSystemKind(path: string): FileSystemKind {
  *
  * A relative path is resolved against the first directory in which it exists, or else the first one.
  *
+ * @param isExact looks up no name in its other Unicode form
  * @throws ToolError `invalid`, `denied` (outside), `unavailable` (the allowed directory does not exist)
  */
-export async function locate(text: string, allowed: AllowedDirectories): Promise<string> {
+export async function locate(
+  text: string,
+  allowed: AllowedDirectories,
+  isExact: boolean,
+): Promise<string> {
   const location = parsePath(text, { platform: process.platform, home: homedir });
   const path = location.absolute ? location.path : await belowDirectories(location.path, allowed);
   if (path === undefined) throw outsideError(text, allowed);
@@ -110,7 +113,7 @@ export async function locate(text: string, allowed: AllowedDirectories): Promise
   const insidePath = isWrittenInside() ? path : await underRealName(path, allowed);
   if (insidePath === undefined) throw outsideError(text, allowed);
   if (isSpecialPlace(insidePath)) throw inSpecialFileSystem(text);
-  return storedPath(insidePath, allowed);
+  return isExact ? insidePath : storedPath(insidePath, allowed);
 }
 
 /** Undefined without directories. A link that leads outside does not count: the choice would reveal its target. */
@@ -158,4 +161,70 @@ async function storedPath(path: string, allowed: AllowedDirectories): Promise<st
       return storedPath(join(storedName, ...restNames), allowed);
   }
   return path;
+}
+
+/** How much of a path exists: its deepest existing part, and the missing names below it. */
+export interface ExistingPart {
+  /** Absolute, every link resolved. */
+  readonly real: string;
+  /** The names below `real` that do not exist; none if the path exists. */
+  readonly missing: readonly string[];
+  /** The path's own text up to `real`; if a dangling link was followed, `real` itself. */
+  readonly existingText: string;
+}
+
+/** How many links Linux follows in one path. */
+const MAX_LINKS = 40;
+
+/**
+ * Follows an absolute path as far as it exists, including dangling links, whose target counts instead of their
+ * location. It also looks outside the allowed directories, so the caller must not reveal anything before it has checked
+ * that `real` is inside.
+ */
+export async function existingPart(path: string): Promise<ExistingPart> {
+  let at = path;
+  for (let links = 0; ; links++) {
+    const { real, missing } = await deepestExisting(at);
+    const [next, ...restNames] = missing;
+    // A loop of links has no target, so its own location counts.
+    const target =
+      next === undefined || links >= MAX_LINKS
+        ? undefined
+        : await readlink(join(real, next)).catch(() => undefined);
+    if (target === undefined && !missing.includes("..")) {
+      const existingText = links === 0 ? missing.reduce((part) => dirname(part), path) : real;
+      return { real, missing, existingText };
+    }
+    // Not normalized if it is a link: `..` after it is the parent of the link's target.
+    at =
+      target === undefined
+        ? join(real, ...missing)
+        : [isAbsolute(target) ? target : real + sep + target, ...restNames].join(sep);
+  }
+}
+
+/** The same without following a dangling link, which counts as missing. */
+async function deepestExisting(path: string): Promise<{ real: string; missing: string[] }> {
+  const { root } = parse(path);
+  const names = path
+    .slice(root.length)
+    .split(sep === "\\" ? /[\\/]/ : "/")
+    .filter((name) => name !== "" && name !== ".");
+  for (let length = names.length; ; length--) {
+    try {
+      const real = await realpath(root + names.slice(0, length).join(sep));
+      return { real, missing: names.slice(length) };
+    } catch {
+      if (length === 0) return { real: root, missing: names };
+    }
+  }
+}
+
+/** The real path that an absolute path has or, with its missing end, would have. */
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return dirname(path) === path ? path : join(realPathOf(dirname(path)), basename(path));
+  }
 }

@@ -2,11 +2,9 @@ import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { ToolError } from "../answer/errors.ts";
-import { fileSystemKind, innermost, isSpecialPlace } from "./check.ts";
-import { realPathOf } from "./existing.ts";
-import { formsOf, isFileSystemRoot, isInsideByAnyName, keyOf } from "./names.ts";
+import { fileSystemKind, innermost, isSpecialPlace, realPathOf } from "./check.ts";
+import { formsOf, isFileSystemRoot, isInsideByAnyName, keyOf, parsePath } from "./names.ts";
 import { errorCode, isMissing, quote } from "./path-errors.ts";
-import { parsePath } from "./resolve.ts";
 import type { AllowedDirectories, AllowedDirectory, DirectorySource } from "./types.ts";
 
 export interface ConfiguredDirectory {

@@ -2,8 +2,7 @@ import { lstatSync } from "node:fs";
 import { lstat, mkdir, readdir, readlink, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { nearest, ToolError } from "../answer/errors.ts";
-import { directoryAround, unavailableAround } from "./check.ts";
-import { type ExistingPart, existingPart } from "./existing.ts";
+import { directoryAround, type ExistingPart, existingPart, unavailableAround } from "./check.ts";
 import { containsByAnyName, isInside } from "./names.ts";
 import {
   errorCode,

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type BigIntStats, lstatSync, renameSync, type Stats, unlinkSync } from "node:fs";
+import { type BigIntStats, linkSync, lstatSync, renameSync, type Stats, unlinkSync } from "node:fs";
 import {
   access,
   constants,
-  link,
   mkdir,
   readdir,
   readlink,
@@ -188,7 +187,8 @@ export async function giveFreeName(
   const isLink = identity.isSymbolicLink();
   try {
     // link(2) follows links on macOS, so a link is made again with the same text.
-    await (isLink ? symlink(await readlink(entry), to) : link(entry, to));
+    if (isLink) await symlink(await readlink(entry), to);
+    else linkSync(entry, to);
   } catch (error) {
     if (!noLinks.has(errorCode(error) ?? "")) throw error;
     return renameOverHolder(entry, to, path, false);

@@ -3,14 +3,13 @@ import { open as openHandle } from "node:fs/promises";
 import { dirname, sep } from "node:path";
 import { promisify } from "node:util";
 import { directoryAround, type FileSystemKind, fileSystemKind } from "./check.ts";
-import { byPath, type Target } from "./open-portable.ts";
+import { byPath, openLocal, type Target } from "./open-portable.ts";
 import {
   inSpecialFileSystem,
   leadsOutsideError,
   pathError,
   specialFileError,
 } from "./path-errors.ts";
-import { openLocal } from "./read-handle.ts";
 import type { AllowedDirectories, AllowedDirectory, Opener } from "./types.ts";
 
 /** How a guard verifies what it opened: by the kernel's own path (Linux), or by comparing before and after. */

@@ -2,9 +2,8 @@ import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { Line } from "../line.ts";
 import { type WalkedDirectory, walkedDirectory } from "./below.ts";
-import { directoryAround, locate } from "./check.ts";
+import { directoryAround, locate, realPathOf } from "./check.ts";
 import { entryExists, explain, makeDirectories, openEntry, readLinkAt } from "./entries.ts";
-import { realPathOf } from "./existing.ts";
 import { moveEntry } from "./move.ts";
 import { within } from "./names.ts";
 import { hasProc, openerOf, type Verification } from "./open.ts";
@@ -28,6 +27,11 @@ import { updateFileAt, writeFileAt } from "./write.ts";
  */
 export interface PathGuard {
   readonly allowed: AllowedDirectories;
+  /**
+   * The same for paths that `resolve` returned: looks up no name in its other Unicode form, since on Linux a directory may
+   * contain both.
+   */
+  exact(): PathGuard;
   /**
    * Converts text from an argument to an absolute, normalized path that is lexically inside an allowed directory. A relative path
    * is resolved in the first directory in which it exists, or else in the first one. Supports `~` and `file://` URIs,
@@ -116,10 +120,15 @@ export function createPathGuard(
   verification: Verification = hasProc() ? "proc" : "portable",
 ): PathGuard {
   const opener = openerOf(allowed, verification);
-  const context: GuardContext = { allowed, opener, writers: new Line() };
+  return guardOf({ allowed, opener, writers: new Line() }, false);
+}
+
+function guardOf(context: GuardContext, isExact: boolean): PathGuard {
+  const { allowed, opener } = context;
+  const resolve = (path: string) => locate(path, allowed, isExact);
   /** Runs `work` with the absolute path; its errors are explained. */
   async function at<Result>(path: string, work: (path: string) => Promise<Result>) {
-    const target = await locate(path, allowed);
+    const target = await resolve(path);
     try {
       return await work(target);
     } catch (error) {
@@ -128,7 +137,8 @@ export function createPathGuard(
   }
   return {
     allowed,
-    resolve: (path) => locate(path, allowed),
+    exact: () => guardOf(context, true),
+    resolve,
     contains: (realPath) => directoryAround(realPath, allowed) !== undefined,
     exists: (path) => at(path, (target) => entryExists(target, context)),
     openFile: (path) => at(path, (target) => opener.openFile(target, target)),
@@ -139,7 +149,7 @@ export function createPathGuard(
     updateFile: (path, work) => at(path, (target) => updateFileAt(target, work, context)),
     createDirectory: (path) => at(path, (target) => makeDirectories(target, context)),
     move: (from, to, check) =>
-      at(from, async (located) => moveEntry(located, await locate(to, allowed), context, check)),
+      at(from, async (located) => moveEntry(located, await resolve(to), context, check)),
     walk: (directory) => walkedDirectory(directory, allowed),
     readLink: (path) => at(path, (target) => readLinkAt(target, context)),
   };

@@ -10,7 +10,7 @@ import {
   type Workspace,
 } from "../../test/fixtures/boundary.ts";
 import { hasProc, openerOf } from "./open.ts";
-import { openLocal } from "./read-handle.ts";
+import { openLocal } from "./open-portable.ts";
 
 /** The first bytes are read without the thread pool. */
 const SMALL_BYTES = 64 * 1024;

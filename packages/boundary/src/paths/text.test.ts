@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { ToolError } from "../answer/errors.ts";
-import { fold, isFileSystemRoot, isInside, mayBeInside, type Platform } from "./names.ts";
+import {
+  fold,
+  isFileSystemRoot,
+  isInside,
+  mayBeInside,
+  type Platform,
+  parsePath,
+} from "./names.ts";
 import { errorCode, joinNames, quote, systemError } from "./path-errors.ts";
-import { parsePath } from "./resolve.ts";
 import { whileHeld } from "./while-held.ts";
 
 function parse(text: string, platform: Platform = "linux") {

@@ -1,4 +1,4 @@
-import { accessSync, constants, fchmodSync, fstatSync, type Stats } from "node:fs";
+import { accessSync, constants, fchmodSync, fstatSync, type Stats, writeFileSync } from "node:fs";
 import { access, type FileHandle, lstat, readdir, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { existingInside, identityIn, openEntry, statIn } from "./entries.ts";
@@ -72,6 +72,9 @@ async function openTarget(
   throw pathError("changed_meanwhile", path);
 }
 
+/** So little is written to a local file without the thread pool, each use of which takes longer. */
+const SYNC_BYTES = 64 * 1024;
+
 /** See `PathGuard.writeFile`. Extended attributes and access control lists are not preserved. */
 export async function writeFileAt(
   path: string,
@@ -92,7 +95,9 @@ export async function writeFileAt(
     }
     const temporary = await createTemporaryFile(parent, present ? 0o600 : 0o666, path);
     try {
-      await temporary.handle.writeFile(content);
+      if (parent.isLocal && content.length <= SYNC_BYTES)
+        writeFileSync(temporary.handle.fd, content);
+      else await temporary.handle.writeFile(content);
       await temporary.handle.sync();
       const checkedStat = check && (await runCheck(place, check, context));
       const old = checkedStat ?? present;
@@ -120,8 +125,7 @@ async function runCheck(
   { opener }: GuardContext,
 ): Promise<Stats | undefined> {
   const currentFile = await opener.openFile(entry, path).catch(orMissing);
-  if (currentFile === undefined) await check(undefined);
-  else await check(currentFile).finally(() => currentFile.handle.close());
+  await check(currentFile).finally(() => currentFile?.handle.close());
   return currentFile?.stat;
 }
 

@@ -1,5 +1,5 @@
 import { type PathGuard, stateDirectories } from "@refmcp/boundary";
-import { Locks } from "./locks.ts";
+import { Locks } from "./open-path.ts";
 import { Documents } from "./read/documents.ts";
 import { Store } from "./store/store.ts";
 import { Threads } from "./threads/thread-pool.ts";

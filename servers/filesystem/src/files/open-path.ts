@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import type { GuardedDirectory, GuardedFile, GuardedPlace, PathGuard } from "@refmcp/boundary";
+import { Line } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { failure, named } from "./errors.ts";
 
@@ -63,14 +64,13 @@ export async function openIfThere(
  * target.
  */
 export async function lockPath(guard: PathGuard, path: string, follow: boolean): Promise<string> {
-  const absolute = await guard.resolve(path);
-  const place = await placeOf(guard, absolute).catch(orNothing);
+  const place = await placeOf(guard, path).catch(orNothing);
   const isFollowed = follow && place?.stat?.isSymbolicLink() === true;
-  const file = isFollowed ? await guard.openFile(absolute).catch(orNothing) : undefined;
+  const file = isFollowed ? await guard.openFile(path).catch(orNothing) : undefined;
   await file?.handle.close();
   if (file !== undefined) return file.realPath;
   // If the parent is also missing, everyone who creates both locks the same text.
-  return place === undefined ? absolute : join(place.parent.realPath, place.name);
+  return place === undefined ? guard.resolve(path) : join(place.parent.realPath, place.name);
 }
 
 /** Ignores `not_found`; rethrows every other error. */
@@ -103,4 +103,34 @@ export function missingDirectories(guard: PathGuard) {
     results.set(path, missing);
     return missing;
   };
+}
+
+/**
+ * One lock per path in this process. Only the holder of a path's lock changes the path. Locks are granted in request
+ * order.
+ */
+export class Locks {
+  readonly #line = new Line();
+
+  /**
+   * Runs `work` while holding the locks of all `paths` (absolute real paths).
+   *
+   * @throws the signal's reason if it aborts before the locks are held
+   */
+  async hold<Result>(
+    paths: readonly string[],
+    work: () => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
+    // Always in the same order, so that no two callers wait for each other; two forms of a name share a lock.
+    const keys = [...new Set(paths.map((path) => path.normalize("NFC").toLowerCase()))].sort();
+    const locked = keys.reduceRight<() => Promise<Result>>(
+      (next, key) => () => this.#line.run(key, next, signal),
+      async () => {
+        signal?.throwIfAborted();
+        return work();
+      },
+    );
+    return locked();
+  }
 }

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { sizeOf } from "@refmcp/boundary/answer";
 import { resource } from "../context.ts";
-import { textTypeOf } from "../files/read/file-kinds.ts";
+import { textTypeOf } from "../files/read/media.ts";
 import { completePath, readTail, readWhole, resourceQuery } from "../files/read/resource.ts";
 import { newestFiles } from "../files/tree/newest-files.ts";
 

@@ -28,12 +28,14 @@ const PROGRESS_EVERY = 25;
  * @throws what the step that failed throws; ToolError `conflict` if what was made could not be taken back
  */
 export async function run(
-  files: Files,
+  { guard, ...rest }: Files,
   subject: Subject,
   steps: readonly Step[],
   options: RunOptions = {},
 ): Promise<{ receipt: Receipt | undefined; outcomes: Outcome[] }> {
   const { signal, progress } = options;
+  // The paths of steps are those on the disk.
+  const files: Files = { ...rest, guard: guard.exact() };
   const recording = await startRecording(files.store, subject);
   const total = steps.filter((step) => !isDirectoryStep(step)).length;
   const ofStep = { ...options, progress: total === 1 ? progress : undefined };

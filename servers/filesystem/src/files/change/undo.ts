@@ -45,7 +45,8 @@ export async function undo(
   }
 }
 
-async function undoSteps(files: Files, change: Change, options: UndoOptions) {
+async function undoSteps({ guard, ...rest }: Files, change: Change, options: UndoOptions) {
+  const files: Files = { ...rest, guard: guard.exact() };
   const { ready, blocked } = await checkedChange(files, change, options.signal);
   const isOne = change.steps.filter((step) => !isMadeDirectory(step)).length === 1;
   const steps = ready.flatMap((reversal) => reversal.steps);

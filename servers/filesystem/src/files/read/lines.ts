@@ -36,9 +36,12 @@ interface Source {
 export async function sourceOf(file: GuardedFile): Promise<Source> {
   const { size } = file.stat;
   if (size <= WHOLE_BYTES) return wholeSource(await readAt(file, 0, size));
-  const read = (position: number, length: number) =>
-    readAt(file, position, Math.min(length, size - position));
-  return { size, whole: undefined, start: await read(0, SAMPLE_BYTES), read };
+  const start = await readAt(file, 0, SAMPLE_BYTES);
+  const read = async (position: number, length: number) =>
+    position + length <= start.length
+      ? start.subarray(position, position + length)
+      : readAt(file, position, Math.min(length, size - position));
+  return { size, whole: undefined, start, read };
 }
 
 export function wholeSource(whole: Buffer): Source {

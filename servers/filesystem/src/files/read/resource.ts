@@ -5,9 +5,8 @@ import { failure } from "../errors.ts";
 import type { Files } from "../files.ts";
 import { orRefused, withDirectory, withFile } from "../open-path.ts";
 import { readAt, tooLarge } from "./bytes.ts";
-import { textTypeOf } from "./file-kinds.ts";
 import { formOf, sourceOf } from "./lines.ts";
-import { MAX_MEDIA_BYTES, typeOf } from "./media.ts";
+import { MAX_MEDIA_BYTES, textTypeOf, typeOf } from "./media.ts";
 import { readText } from "./read-text.ts";
 import { decode } from "./text-encoding.ts";
 

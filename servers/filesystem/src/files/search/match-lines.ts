@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import { readSync } from "node:fs";
 import { CHUNK_BYTES } from "../read/bytes.ts";
 import type { Block } from "./blocks.ts";
-import type { TextPattern } from "./text-pattern.ts";
+import { escaped, type TextPattern } from "./text-pattern.ts";
 
 /** Maximum length of a line's text, in UTF-16 code units. */
 const WIDTH = 300;
@@ -42,7 +42,8 @@ export class LineMatcher {
   readonly #folds: boolean;
   readonly #needle: string;
   readonly #bytes: Buffer;
-  #last: { readonly bytes: Buffer; readonly text: string } | undefined;
+  /** The needle and the rest of its line: for any letter case, to change that of the text takes thirty times as long. */
+  readonly #lines: RegExp;
 
   constructor({ source, flags, needle, isLiteral }: TextPattern) {
     this.#regex = new RegExp(source, flags);
@@ -50,6 +51,7 @@ export class LineMatcher {
     this.#folds = flags.includes("i");
     this.#needle = this.#folds ? needle.toLowerCase() : needle;
     this.#bytes = Buffer.from(this.#needle);
+    this.#lines = new RegExp(`${escaped(needle)}[^\\n]*`, this.#folds ? "gi" : "g");
   }
 
   /**
@@ -67,13 +69,7 @@ export class LineMatcher {
     if (!this.#folds) return (!isUtf8 && !isAscii(this.#bytes)) || bytes.includes(this.#bytes);
     // The letters K and ſ are not ASCII, but match these.
     if (/[ks]/.test(this.#needle) && !isAscii(bytes)) return true;
-    return this.#lower(bytes).includes(this.#needle);
-  }
-
-  #lower(bytes: Buffer): string {
-    if (this.#last?.bytes !== bytes)
-      this.#last = { bytes, text: bytes.toString("latin1").toLowerCase() };
-    return this.#last.text;
+    return bytes.toString("latin1").search(this.#lines) >= 0;
   }
 
   matches(line: string): boolean {
@@ -85,8 +81,12 @@ export class LineMatcher {
     const { bytes, isUtf8 } = block;
     if (this.#isLiteral && isUtf8 && !this.#folds) return countLines(bytes, this.#bytes, FEED);
     if (!this.mayBeIn(bytes, isUtf8)) return 0;
-    if (this.#isLiteral && isAscii(bytes))
-      return countLines(this.#lower(bytes), this.#needle, "\n");
+    if (this.#isLiteral && isAscii(bytes)) {
+      const text = bytes.toString("latin1");
+      let total = 0;
+      while (this.#lines.test(text)) total += 1;
+      return total;
+    }
     const { text } = block;
     const folded = this.#folds ? text.toLowerCase().replaceAll("ſ", "s") : text;
     // Some letters have another length in lower case.
