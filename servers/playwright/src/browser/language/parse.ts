@@ -20,18 +20,12 @@ const MAX_SENTENCE_CHARS = 2_000;
  *
  * @throws ToolError `invalid` that shows each sentence that cannot be parsed (at most five), with a caret.
  */
-export function parseScript(
-  steps: readonly string[],
-  assertions: readonly string[],
-  max = MAX_SENTENCES,
-): Script {
+export function parseScript(steps: readonly string[], assertions: readonly string[]): Script {
   const problems: string[] = [];
   const readAll = <Read>(label: string, texts: readonly string[], read: (text: string) => Read) => {
-    const { length } = texts;
-    if (length > max)
-      throw new ToolError("invalid", `There are ${length} ${label}; at most ${max} are allowed.`, {
-        hint: "Split them into several tests with pw_run_suite.",
-      });
+    const size = `${texts.length} ${label} were given; the limit is ${MAX_SENTENCES}.`;
+    const hint = "Split them into several tests with pw_run_suite.";
+    if (texts.length > MAX_SENTENCES) throw new ToolError("invalid", size, { hint });
     return texts.flatMap((text, index): Read[] => {
       const place = `${label}[${index}]`;
       try {

@@ -66,10 +66,8 @@ export function readTarget(sentence: Sentence, purpose: Purpose): Target | undef
   const base = readBase(sentence, purpose);
   if (base === undefined) return undefined;
   const isFrame = base.kind === "frame";
-  if (isFrame && purpose !== "around") {
-    const example = "button 'Pay' in frame 'Payment'";
-    return sentence.fail("an element, and then in frame and its name", { at, example });
-  }
+  if (isFrame && purpose !== "around")
+    return sentence.refuse("an element, and then in frame and its name", at);
   const containing = sentence.try(() =>
     !isFrame && sentence.takeWords("containing|with_text") ? sentence.quoted() : undefined,
   );
