@@ -1,5 +1,4 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import type { Browser, BrowserType } from "playwright";
 import { failure } from "../errors.ts";
@@ -132,9 +131,10 @@ function start(
 async function guardMemory(browser: Browser): Promise<void> {
   const cdp = await browser.newBrowserCDPSession();
   const look = async () => {
+    if (browser.contexts().length === 0) return;
     const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
     for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
-      const usedKb = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${id}/status`, "latin1"))?.[1];
+      const usedKb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, "latin1"))?.[1];
       if (Number(usedKb) > MAX_PAGE_KB) process.kill(id, "SIGKILL");
     }
   };

@@ -76,8 +76,6 @@ export const ABSENCES = [
 ] as const;
 export type Absence = (typeof ABSENCES)[number];
 
-export const TIMES = ["response time", "load time", "lcp"] as const;
-
 /** The requests that a sentence refers to: by URL, and by method if given. */
 export interface RequestPattern {
   readonly method: string | undefined;

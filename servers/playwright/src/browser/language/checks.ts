@@ -7,7 +7,7 @@ import {
   type Target,
   type TextComparison,
 } from "./ast.ts";
-import { call, chainOf, containing, expected, PAGE, part } from "./locator.ts";
+import { call, chainOf, containing, expected, hasForms, PAGE } from "./locator.ts";
 import type { ArgsOf } from "./values.ts";
 
 /** A form of a sentence: the parser, the reference and the README's tables follow from it. */
@@ -26,38 +26,33 @@ export interface ElementRow<Form extends string = string> extends Row<Form> {
   expect(args: ArgsOf<Form>): Plan;
 }
 
-/** An assertion about what a run recorded; `check/` decides it. */
-interface RecordRow<Form extends string = string> extends Row<Form> {
-  /** It is checked once, after the page has settled: absence is trivially true at first. */
-  readonly isLate: boolean;
-}
-
 const check = <Form extends string>(
   form: Form,
   expect: ElementRow<Form>["expect"],
   examples: string,
 ): ElementRow<Form> => ({ form, expect, examples });
 
-const record = <Form extends string>(
-  form: Form,
-  examples: string,
-  isLate = false,
-): RecordRow<Form> => ({ form, examples, isLate });
-
-const late = <Form extends string>(form: Form, examples: string) => record(form, examples, true);
+/** A sentence without a plan: an assertion about what a run recorded, or a step that is not one call. */
+export const row = <Form extends string>(form: Form, examples: string): Row<Form> => ({
+  ...{ form, examples },
+});
 
 const VISIBLE = call("filter", { visible: true });
-
-/** Whether a target is the whole page, whose text is what a reader sees of it. */
-const isPage = ({ base, pick, containing: inner, inside }: Target) =>
-  base.kind === "page" && (pick ?? inner ?? inside) === undefined;
 
 function text(target: Target, compare: TextComparison): Plan {
   const { how, value, negated: not } = compare;
   if (target.base.kind === "field") return reading(target, "value", "toHaveValue", compare);
   const plan = { on: chainOf(target), reads: "text", not };
   if (how !== "contains") return { ...plan, matcher: "toHaveText", args: [expected(compare)] };
-  if (!isPage(target)) return { ...plan, matcher: "toContainText", args: [part(value)] };
+  const { base, pick, containing: inner, inside } = target;
+  // The text of the whole page is what a reader sees of it.
+  const isPage = base.kind === "page" && (pick ?? inner ?? inside) === undefined;
+  if (!isPage)
+    return {
+      ...plan,
+      matcher: "toContainText",
+      args: [hasForms(value) ? containing(value) : value],
+    };
   const on = { calls: [call("getByText", containing(value)), VISIBLE] };
   return { on, reads: "text", matcher: "toHaveCount", args: [0], not: !not };
 }
@@ -188,28 +183,31 @@ export const ELEMENTS = {
   ),
 };
 
+/** Assertions about what a run recorded; `check/` decides them. */
 export const RECORDS = {
-  status: record("status_code|status [is] {range}", "status is 200 · status 2xx"),
-  absence: late(
+  status: row("status_code|status [is] {range}", "status is 200 · status 2xx"),
+  absence: row(
     "no {what:absence}",
     "no console errors · no page errors · no failed requests · no broken images · no horizontal overflow",
   ),
-  "no requests": late("no requests to {request}", "no requests to **/ads/**"),
-  a11y: late(
+  "no requests": row("no requests to {request}", "no requests to **/ads/**"),
+  a11y: row(
     "no [{severity}] a11y|accessibility violations [in {target}]",
     "no serious a11y violations in main",
   ),
-  request: record(
+  request: row(
     "request to {request} [contains {contains:text}]",
     "request to POST /api/items contains 'Lamp' · request to **/api/items",
   ),
-  response: record("response {request} status [is] {range}", "response /api/items status is 200"),
-  download: record("download {name:text}", "download 'report.csv' · download '*.pdf'"),
-  time: late(
+  response: row("response {request} status [is] {range}", "response /api/items status is 200"),
+  download: row("download {name:text}", "download 'report.csv' · download '*.pdf'"),
+  time: row(
     "{metric:time} under|below {limit:duration}",
     "load time under 2s · response time under 500ms · lcp under 2.5s",
   ),
-  cls: late("cls under|below {limit:decimal}", "cls under 0.1"),
+  cls: row("cls under|below {limit:decimal}", "cls under 0.1"),
 };
 
 export const CHECKS = { ...ELEMENTS, ...RECORDS };
+/** What is checked once, after the page has settled: absence is trivially true at first. */
+export const LATE = new Set(["no target", "absence", "no requests", "a11y", "time", "cls"]);

@@ -25,7 +25,7 @@ export const TABLES = {
 const listOf = (rows: readonly (readonly string[])[]) =>
   rows.map((examples) => `    ${examples.join(" · ")}`).join("\n");
 
-const LINES = [
+export const LINES = [
   "page.getByRole('button', { name: 'Save' }).click()",
   "page.getByLabel('Email').fill('a@b.c')",
   "expect(page.getByText('Saved')).toBeVisible()",

@@ -34,7 +34,7 @@ export const sourceOf = (text: string): string =>
 export const containing = (text: string): RegExp => new RegExp(sourceOf(text));
 
 /** Whether letters of a text, such as ö, have two forms that look the same. */
-const hasForms = (text: string) => text.normalize("NFC") !== text.normalize("NFD");
+export const hasForms = (text: string) => text.normalize("NFC") !== text.normalize("NFD");
 
 /** The expected value, for matchers that take a whole text or a pattern. */
 export function expected({ how, value, flags }: TextComparison): string | RegExp {
@@ -42,10 +42,6 @@ export function expected({ how, value, flags }: TextComparison): string | RegExp
   if (how === "contains") return containing(value);
   return hasForms(value) ? new RegExp(`^\\s*(?:${sourceOf(value)})\\s*$`) : value;
 }
-
-/** The expected value, for a matcher that finds a text in another one. */
-export const part = (value: string): string | RegExp =>
-  hasForms(value) ? containing(value) : value;
 
 /** A call on an element. */
 export const act = (target: Target, method: string, ...args: Argument[]): Act => ({

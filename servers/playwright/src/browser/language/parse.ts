@@ -1,8 +1,8 @@
 import { ToolError } from "@refmcp/boundary/answer";
 import { failure } from "../errors.ts";
 import { CHECKS, type Row } from "./checks.ts";
-import { TABLES } from "./help.ts";
-import { isLine, readLineCheck, readLineStep } from "./playwright-line.ts";
+import { LINES, TABLES } from "./help.ts";
+import { isLine, readLine } from "./playwright-line.ts";
 import { LanguageError, readForm, Sentence } from "./reader.ts";
 import { corrections, nearestExample } from "./refused.ts";
 import type { Action, Assertion, Check, Script, Step } from "./sentences.ts";
@@ -10,6 +10,7 @@ import { STEPS } from "./steps.ts";
 import { readTarget } from "./target.ts";
 import { SLOTS } from "./values.ts";
 
+const ONE_OF = new Intl.ListFormat("en", { type: "disjunction" });
 const MAX_PROBLEMS = 5;
 const MAX_SENTENCES = 100;
 const MAX_SENTENCE_CHARS = 2_000;
@@ -19,47 +20,34 @@ const MAX_SENTENCE_CHARS = 2_000;
  *
  * @throws ToolError `invalid` that shows each sentence that cannot be parsed (at most five), with a caret.
  */
-export function parseScript(
-  steps: readonly string[],
-  assertions: readonly string[],
-  max = MAX_SENTENCES,
-): Script {
-  for (const [label, { length }] of Object.entries({ steps, assertions }))
-    if (length > max)
-      throw new ToolError("invalid", `There are ${length} ${label}; at most ${max} are allowed.`, {
-        hint: "Split them into several tests with pw_run_suite.",
-      });
+export function parseScript(steps: readonly string[], assertions: readonly string[]): Script {
   const problems: string[] = [];
+  const readAll = <Read>(label: string, texts: readonly string[], read: (text: string) => Read) => {
+    const size = `${texts.length} ${label} were given; the limit is ${MAX_SENTENCES}.`;
+    const hint = "Split them into several tests with pw_run_suite.";
+    if (texts.length > MAX_SENTENCES) throw new ToolError("invalid", size, { hint });
+    return texts.flatMap((text, index): Read[] => {
+      const place = `${label}[${index}]`;
+      try {
+        if (text.length <= MAX_SENTENCE_CHARS) return [read(text)];
+        problems.push(
+          `${place} has ${text.length} characters; the limit is ${MAX_SENTENCE_CHARS}.`,
+        );
+      } catch (error) {
+        if (!(error instanceof LanguageError)) throw error;
+        problems.push(caretText(place, text.trimStart(), error));
+      }
+      return [];
+    });
+  };
   const script = {
-    steps: readAll("steps", steps, parseStep, problems),
-    assertions: readAll("assertions", assertions, parseAssertion, problems),
+    steps: readAll("steps", steps, parseStep),
+    assertions: readAll("assertions", assertions, parseAssertion),
   };
   if (problems.length === 0) return script;
   const more = problems.length - MAX_PROBLEMS;
   const shown = problems.slice(0, MAX_PROBLEMS).join("\n");
   throw failure("grammar", more > 0 ? `${shown}\nand ${more} more.` : shown);
-}
-
-function readAll<Read>(
-  label: string,
-  texts: readonly string[],
-  read: (text: string) => Read,
-  problems: string[],
-): Read[] {
-  return texts.flatMap((text, index) => {
-    const place = `${label}[${index}]`;
-    if (text.length > MAX_SENTENCE_CHARS) {
-      problems.push(`${place} has ${text.length} characters; the limit is ${MAX_SENTENCE_CHARS}.`);
-      return [];
-    }
-    try {
-      return [read(text)];
-    } catch (error) {
-      if (!(error instanceof LanguageError)) throw error;
-      problems.push(caretText(place, text.trimStart(), error));
-      return [];
-    }
-  });
 }
 
 /** A problem for the caller: the sentence, a caret below the position, what was expected there, and what to send. */
@@ -74,8 +62,12 @@ function caretText(label: string, text: string, { at, expected, advice }: Langua
 /** @throws LanguageError with the position of the problem. */
 function parseAssertion(sentence: string): Assertion {
   const text = sentence.trim();
-  if (isLine(text)) return readLineCheck(text);
-  return parsed(sentence.trimStart(), "an assertion", CHECKS, (one) => {
+  if (isLine(text)) {
+    const action = readLine(text);
+    if (action.kind === "expect") return action.assertion;
+    throw new LanguageError(0, "expect(…), since this is an assertion", `for example: ${LINES[2]}`);
+  }
+  return parsed(sentence.trimStart(), CHECKS, (one) => {
     one.takeWords(CLAIM);
     return readAssertion(one);
   });
@@ -90,8 +82,8 @@ const CLAIM = "expect|verify|assert";
  */
 export function parseStep(sentence: string): Step {
   const text = sentence.trim();
-  if (isLine(text)) return { text, action: readLineStep(text) };
-  return { text, action: parsed(sentence.trimStart(), "a step", STEPS, readAction) };
+  if (isLine(text)) return { text, action: readLine(text) };
+  return { text, action: parsed(sentence.trimStart(), STEPS, readAction) };
 }
 
 const isAction = (value: { readonly kind: string }): value is Action => value.kind in STEPS;
@@ -99,13 +91,8 @@ const isCheck = (value: { readonly kind: string }): value is Check => value.kind
 
 const readAction = (sentence: Sentence): Action | undefined =>
   readRows(sentence, STEPS, (value): Action | undefined => {
-    const { kind } = value;
-    if (kind === "expect" || kind === "wait for") {
-      const assertion = (kind === "expect" ? readAssertion : readAwaited)(sentence);
-      return assertion && { kind, assertion };
-    }
-    if (sentence.isAtEnd) return isAction(value) ? value : undefined;
-    return sentence.fail("the end of the step");
+    if (!sentence.isAtEnd) return sentence.fail("the end of the step");
+    return isAction(value) ? value : undefined;
   });
 
 /** The first row whose form a sentence has, from here to its end. */
@@ -116,7 +103,7 @@ function readRows<Read>(
 ): Read | undefined {
   for (const [kind, { form }] of Object.entries(rows)) {
     const read = sentence.try(() => {
-      const args = readForm(form, sentence, SLOTS);
+      const args = readForm(form, sentence, ALL_SLOTS);
       return args && finish({ kind, ...args });
     });
     if (read !== undefined) return read;
@@ -130,7 +117,7 @@ function readAssertion(sentence: Sentence): Assertion | undefined {
   const text = sentence.rest.trim();
   const read = readRows(sentence, CHECKS, (check): Assertion | undefined => {
     const isTimed = sentence.takeWords("within");
-    const within = isTimed ? SLOTS.duration.read(sentence) : undefined;
+    const within = isTimed ? SLOTS.duration(sentence) : undefined;
     if (!isCheck(check) || (isTimed && within === undefined)) return undefined;
     if (!sentence.isAtEnd) return sentence.fail("the end, or within and a time");
     return { text, check, within };
@@ -151,9 +138,10 @@ function readAwaited(sentence: Sentence): Assertion | undefined {
   return read ?? sentence.fail("a time, a target, or an assertion", { at });
 }
 
+const ALL_SLOTS = { ...SLOTS, assertion: readAssertion, awaited: readAwaited };
+
 function parsed<Value>(
   text: string,
-  what: string,
   rows: Readonly<Record<string, Row>>,
   read: (sentence: Sentence) => Value | undefined,
 ): Value {
@@ -163,31 +151,22 @@ function parsed<Value>(
   const [prefix = ""] = new RegExp(`^(?:${CLAIM})\\s+`, "i").exec(text) ?? [];
   const claim = text.slice(prefix.length);
   const forms = (rows === STEPS && prefix === "" ? TABLES.steps : TABLES.checks).flat();
-  if (claim.trim() === "") throw new LanguageError(0, what, `for example: ${prefix}${forms[0]}`);
-  const { at, expected, example = "" } = problemOf(sentence.misses);
-  const isValid = (words: string) => words !== prefix && read(new Sentence(words)) !== undefined;
-  // An example of a check is one of a step after the claim.
-  const [own] = corrections(claim)
-    .map((words) => prefix + words)
-    .filter(isValid);
-  const send = own ?? [example, prefix + example].find(isValid);
-  const head = text.slice(0, at).trim();
-  const near = nearestExample(claim, forms);
-  if (own === undefined && at < text.length && head !== "" && isValid(head))
-    throw new LanguageError(at, expected, `valid without “${text.slice(at).trim()}”: ${head}`);
-  if (send === undefined && near === undefined)
-    throw new LanguageError(at, expected, "all forms: pw://help/assertions");
-  throw new LanguageError(at, expected, `for example: ${(send ?? prefix + near).trim()}`);
-}
-
-/** What was expected where the sentence stops making sense. */
-function problemOf(misses: Sentence["misses"]): { at: number; expected: string; example?: string } {
-  const [{ at, isSure, example } = { at: 0, isSure: false }] = misses;
-  const words = [...new Set(misses.map(({ what }) => what))];
-  const whole = words.findLast((one) => one.endsWith("an assertion"));
+  const { misses } = sentence;
+  const [{ at, isSure, example = "" } = { at: 0, isSure: false }] = misses;
   // At the beginning, almost everything is possible.
-  const listed = words.filter((one) => isSure || at > 0 || !one.includes(" "));
-  const all = whole === undefined ? listed : [whole];
-  const list = [all.slice(0, -1).join(", "), ...all.slice(-1)].filter((one) => one !== "");
-  return { at, expected: list.join(" or "), ...(example === undefined ? {} : { example }) };
+  const words = misses
+    .map((miss) => miss.what)
+    .filter((word) => isSure || at > 0 || !word.includes(" "));
+  const whole = misses.findLast((miss) => miss.what.endsWith("an assertion"))?.what;
+  const expected = ONE_OF.format(whole === undefined ? new Set(words) : [whole]);
+  const isValid = (words: string) => read(new Sentence(words)) !== undefined;
+  const own = corrections(claim, prefix).find(isValid);
+  const head = text.slice(0, at).trim();
+  // An example of a check is one of a step after the claim.
+  const send =
+    own ?? [example, prefix + example, prefix + (nearestExample(claim, forms) ?? "")].find(isValid);
+  const advice = send === undefined ? "all forms: pw://help/assertions" : `for example: ${send}`;
+  const isTooLong = own === undefined && at < text.length && isValid(head);
+  const rest = `valid without “${text.slice(at).trim()}”: ${head}`;
+  throw new LanguageError(at, expected, isTooLong ? rest : advice);
 }

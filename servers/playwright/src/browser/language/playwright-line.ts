@@ -13,49 +13,48 @@ import { readPattern } from "./values.ts";
 type Takes = readonly [least: number, most: number, options?: string];
 type Methods = Readonly<Record<string, Takes>>;
 
-const NOTHING: Takes = [0, 0];
-const ONE: Takes = [1, 1];
-const BY_TEXT: Takes = [1, 1, "exact"];
+const all = (names: string, ...takes: Takes): Methods =>
+  Object.fromEntries(names.split(" ").map((name) => [name, takes]));
+
 const LOCATORS: Methods = {
-  getByRole: [1, 1, "name exact level checked disabled expanded includeHidden selected"],
-  ...{ getByText: BY_TEXT, getByLabel: BY_TEXT, getByPlaceholder: BY_TEXT },
-  ...{ getByAltText: BY_TEXT, getByTitle: BY_TEXT, getByTestId: ONE },
-  locator: [1, 1, "hasText hasNotText has hasNot"],
-  filter: [0, 0, "hasText hasNotText has hasNot visible"],
-  ...{ first: NOTHING, last: NOTHING, contentFrame: NOTHING },
-  ...{ frameLocator: ONE, nth: ONE, or: ONE, and: ONE },
+  ...all("getByRole", 1, 1, "name exact level checked disabled expanded includeHidden selected"),
+  ...all("getByText getByLabel getByPlaceholder getByAltText getByTitle", 1, 1, "exact"),
+  ...all("getByTestId frameLocator nth or and", 1, 1),
+  ...all("locator", 1, 1, "hasText hasNotText has hasNot"),
+  ...all("filter", 0, 0, "hasText hasNotText has hasNot visible"),
+  ...all("first last contentFrame", 0, 0),
 };
-
-const CLICK: Takes = [0, 0, "button position modifiers clickCount"];
 const ACTIONS: Methods = {
-  ...{ click: CLICK, dblclick: CLICK, tap: CLICK, hover: [0, 0, "position modifiers"] },
-  ...{ check: NOTHING, uncheck: NOTHING, clear: NOTHING, focus: NOTHING },
-  ...{ scrollIntoViewIfNeeded: NOTHING, fill: ONE, pressSequentially: ONE, press: ONE },
-  ...{ dragTo: ONE, selectOption: ONE, setInputFiles: ONE },
+  ...all("click dblclick tap", 0, 0, "button position modifiers clickCount"),
+  ...all("hover", 0, 0, "position modifiers"),
+  ...all("check uncheck clear focus scrollIntoViewIfNeeded", 0, 0),
+  ...all("fill pressSequentially press dragTo selectOption setInputFiles", 1, 1),
 };
-
 const PAGE_ACTIONS: Methods = {
-  ...{ goto: ONE, goBack: NOTHING, reload: NOTHING, "keyboard.press": ONE },
+  ...all("goto keyboard.press", 1, 1),
+  ...all("goBack reload", 0, 0),
 };
-
-const TEXT: Takes = [1, 1, "ignoreCase"];
 const MATCHERS: Methods = {
-  ...{ toBeVisible: NOTHING, toBeHidden: NOTHING, toBeEnabled: NOTHING, toBeDisabled: NOTHING },
-  ...{ toBeEditable: NOTHING, toBeFocused: NOTHING, toBeEmpty: NOTHING, toBeAttached: NOTHING },
-  ...{ toBeChecked: [0, 0, "checked"], toBeInViewport: [0, 0, "ratio"], toHaveCount: ONE },
-  ...{ toHaveText: TEXT, toContainText: TEXT, toHaveValue: ONE, toHaveValues: ONE },
-  ...{ toHaveClass: ONE, toContainClass: ONE, toHaveId: ONE, toHaveAttribute: [1, 2] },
-  ...{ toHaveCSS: [2, 2], toHaveRole: ONE, toHaveAccessibleName: ONE },
+  ...all("toBeVisible toBeHidden toBeEnabled toBeDisabled toBeEditable", 0, 0),
+  ...all("toBeFocused toBeEmpty toBeAttached", 0, 0),
+  ...all("toBeChecked", 0, 0, "checked"),
+  ...all("toBeInViewport", 0, 0, "ratio"),
+  ...all("toHaveText toContainText", 1, 1, "ignoreCase"),
+  ...all("toHaveCount toHaveValue toHaveValues toHaveClass toContainClass toHaveId", 1, 1),
+  ...all("toHaveRole toHaveAccessibleName", 1, 1),
+  ...all("toHaveAttribute", 1, 2),
+  ...all("toHaveCSS", 2, 2),
 };
-const PAGE_MATCHERS: Methods = { toHaveTitle: ONE, toHaveURL: ONE };
+const PAGE_MATCHERS = all("toHaveTitle toHaveURL", 1, 1);
 
 /** Whether a text is meant as a line of Playwright. */
 export const isLine = (text: string): boolean =>
   /^(?:await\s+)?(?:page\s*\.|expect\s*\()/.test(text);
 
 /** @throws LanguageError with the position of what is not on the lists. */
-export function readLineStep(text: string): Action {
+export function readLine(text: string): Action {
   const line = new Line(text);
+  line.begins("await");
   if (line.begins("expect")) return { kind: "expect", assertion: readExpect(line) };
   const target = line.target({ ...ACTIONS, ...PAGE_ACTIONS });
   line.need(".");
@@ -79,13 +78,6 @@ export function readLineStep(text: string): Action {
 /** Files are read by this server. */
 const filesOf = (given: Argument | undefined): Argument =>
   Array.isArray(given) ? given.map((file) => ({ file: String(file) })) : { file: String(given) };
-
-/** @throws LanguageError as `readLineStep` does. */
-export function readLineCheck(text: string): Assertion {
-  const line = new Line(text);
-  if (!line.begins("expect")) line.fail("expect(…), since this is an assertion", { at: 0 });
-  return readExpect(line);
-}
 
 function readExpect(line: Line): Assertion {
   line.need("(");
@@ -120,11 +112,6 @@ const NAME = /(?:keyboard\s*\.\s*)?\w+/y;
 
 /** A line that is being read. */
 class Line extends Sentence {
-  constructor(text: string) {
-    super(text);
-    this.begins("await");
-  }
-
   /** Without what a spec adds. */
   get plain(): string {
     return this.text.replace(/^await\s+|;\s*$/g, "");
@@ -172,7 +159,7 @@ class Line extends Sentence {
     const { at } = this;
     const name = this.take(NAME)?.[0].replace(/\s/g, "") ?? "";
     if (!Object.hasOwn(list, name)) this.fail(Object.keys(list).join(", "), { at });
-    const [least, most, names = ""] = list[name] ?? NOTHING;
+    const [least, most, names = ""] = list[name] ?? [0, 0];
     this.need("(");
     let options: Options | undefined;
     const args = this.#list(")", (): Argument[] => {
@@ -181,14 +168,11 @@ class Line extends Sentence {
       options = Object.fromEntries(this.#list("}", () => this.#option()));
       return [];
     }).flat(1);
-    const wrong = Object.keys(options ?? {}).find(
-      (key) => !`${names} ${more}`.split(" ").includes(key),
-    );
+    const allowed = `${names} ${more}`.split(" ");
+    const wrong = Object.keys(options ?? {}).find((key) => !allowed.includes(key));
     if (wrong !== undefined) this.fail(`${name} without ${wrong}`, { at });
     if (args.length < least || args.length > most)
-      this.fail(`${name} with ${most} ${most === 1 ? "value" : "values"} in its parentheses`, {
-        at,
-      });
+      this.fail(`${name} with ${most} ${most === 1 ? "value" : "values"}`, { at });
     return { name, args, options };
   }
 

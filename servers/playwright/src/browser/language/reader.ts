@@ -13,11 +13,11 @@ export class LanguageError extends Error {
   }
 }
 
-/** A kind of value in a sentence. */
-export interface Slot<Value> {
-  /** Reads it and moves on; undefined if it is not there, after `sentence.fail` was told what was expected. */
-  read(sentence: Sentence): Value | undefined;
-}
+/**
+ * Reads a kind of value in a sentence and moves on; undefined if it is not there, after `sentence.fail` was told what
+ * was expected.
+ */
+export type Slot<Value> = (sentence: Sentence) => Value | undefined;
 
 /** What was expected somewhere. */
 interface Miss {
@@ -156,7 +156,7 @@ export const readForm = (form: string, sentence: Sentence, slots: Slots): Args |
     for (const [token, inner = ""] of form.matchAll(/\[([^\]]*)\]|\{([^}]*)\}|\S+/g)) {
       const [name = "", slot = name] = token.slice(1, -1).split(":");
       if (token.startsWith("{")) {
-        args[name] = slots[slot]?.read(sentence);
+        args[name] = slots[slot]?.(sentence);
         if (args[name] === undefined) return undefined;
       }
       // A word that can be left out is not what was expected.

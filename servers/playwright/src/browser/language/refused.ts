@@ -17,8 +17,6 @@ const REFUSED: readonly (readonly [words: RegExp, send: string])[] = [
   // A sentence for each element.
   [/(?<=^·+)(?:,?\s+and|,)\s+·+.*?\s(?:is|are)\s/di, " is "],
   [/^not\s+(.+?)\s(?:is|are)\s/di, "$1 is not "],
-  [/^not\s+(.+?)\s(exist|contain)s?\b/di, "$1 does not $2"],
-  [/^not\s+requests?\s/di, "no requests "],
 ];
 
 /** Everything in quotes or backticks as dots. */
@@ -27,16 +25,17 @@ const bareWords = (text: string): string =>
     "·".repeat(quoted.length),
   );
 
-/** What a sentence that cannot be read could be. */
-export function corrections(text: string): string[] {
-  const bare = bareWords(text).trimEnd();
+/** What a claim that cannot be read, after its prefix, could be. */
+export function corrections(claim: string, prefix: string): string[] {
+  const bare = bareWords(claim).trimEnd();
   return REFUSED.flatMap(([pattern, send]) => {
     const words = pattern.exec(bare);
     if (words === null) return [];
     const own = send.replace(/\$(\d)/g, (_, n: string) =>
-      text.slice(...(words.indices?.[Number(n)] ?? [0, 0])),
+      claim.slice(...(words.indices?.[Number(n)] ?? [0, 0])),
     );
-    return text.slice(0, words.index) + own + text.slice(words.index + words[0].length);
+    const end = words.index + words[0].length;
+    return prefix + claim.slice(0, words.index) + own + claim.slice(end);
   });
 }
 
@@ -44,9 +43,10 @@ export function corrections(text: string): string[] {
 const EMPTY =
   /^(?:no|not|the|there|this|that|is|are|be|to|in|on|of|has|have|and|for|with|page|all|any|it)$/;
 const wordsOf = (text: string): string[] => {
-  const words = bareWords(text)
-    .toLowerCase()
-    .match(/[a-z][a-z0-9]+/g);
+  const words =
+    bareWords(text)
+      .toLowerCase()
+      .match(/[a-z][a-z0-9]+/g) ?? [];
   return [...new Set(words)].filter((word) => !EMPTY.test(word));
 };
 

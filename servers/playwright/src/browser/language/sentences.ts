@@ -1,6 +1,6 @@
 import type { Act, Expectation, PlaywrightAction, PlaywrightCheck } from "./ast.ts";
-import { type CHECKS, ELEMENTS, type ElementRow, RECORDS } from "./checks.ts";
-import { STEPS, type StepRow } from "./steps.ts";
+import { type CHECKS, ELEMENTS, type ElementRow, LATE, type RECORDS } from "./checks.ts";
+import { SETUP, STEPS, type StepRow } from "./steps.ts";
 import type { ArgsOf } from "./values.ts";
 
 /** Every check and action: the name of its row, and the values of the slots in its sentence. */
@@ -41,9 +41,7 @@ export const isElementCheck = (check: Check): check is ElementCheck =>
 export const isCount = ({ kind }: Check): boolean =>
   kind === "count" || kind === "number" || kind === "number in";
 
-/** Whether a check runs once, after the page has settled: absence is trivially true at first. */
-export const isLate = (one: Check): boolean =>
-  isElementCheck(one) ? one.kind === "no target" : RECORDS[one.kind].isLate;
+export const isLate = ({ kind }: Check): boolean => LATE.has(kind);
 
 /**
  * Whether a check that passes is repeated once the page has settled: a negative check and a count can be true only
@@ -64,16 +62,12 @@ export function expectationOf(one: ElementCheck): Expectation {
   return { not: false, ...row.expect(one) };
 }
 
-const rowOf = (kind: keyof typeof STEPS): StepRow => STEPS[kind];
-
 /** The calls of Playwright's API for a step; undefined for one that has none. */
 export function actsOf(action: Action): readonly Act[] | undefined {
   if (action.kind === "playwright") return [action.act];
-  return rowOf(action.kind).acts?.(action);
+  const row: StepRow = STEPS[action.kind];
+  return row.acts?.(action);
 }
-
-const isSetup = (action: Action): boolean =>
-  action.kind !== "playwright" && rowOf(action.kind).isSetup === true;
 
 export const secretsOf = ({ steps }: Script): string[] =>
   steps
@@ -82,7 +76,7 @@ export const secretsOf = ({ steps }: Script): string[] =>
 
 /** How many steps at the beginning are setup steps, which run before the page is opened. */
 export function setupLength(steps: readonly Step[]): number {
-  const first = steps.findIndex(({ action }) => !isSetup(action));
+  const first = steps.findIndex(({ action }) => !SETUP.has(action.kind));
   return first < 0 ? steps.length : first;
 }
 

@@ -1,32 +1,20 @@
 import { anywhere } from "../text.ts";
 import type { Act, Answer, Argument, RequestPattern, Target } from "./ast.ts";
-import type { Row } from "./checks.ts";
+import { type Row, row } from "./checks.ts";
 import { act, onPage, sole } from "./locator.ts";
 import type { ArgsOf } from "./values.ts";
 
 /** A form of a step. */
 export interface StepRow<Form extends string = string> extends Row<Form> {
-  /** At the beginning of a script it runs before the page is opened. */
-  readonly isSetup?: boolean;
   /** Its calls of Playwright's API; `page/steps.ts` performs the steps that have none, and `export/` prints them. */
   acts?(args: ArgsOf<Form>): readonly Act[];
 }
 
-/** A step that is not one call. */
-const own = <Form extends string>(form: Form, examples: string): StepRow<Form> => ({
-  ...{ form, examples },
-});
-
 const step = <Form extends string>(
   form: Form,
-  acts: (args: ArgsOf<Form>) => Act,
+  acts: (args: ArgsOf<Form>) => Act | readonly Act[],
   examples: string,
-): StepRow<Form> => ({ form, examples, acts: (args) => [acts(args)] });
-
-const setup = <Form extends string>(row: StepRow<Form>): StepRow<Form> => ({
-  ...row,
-  isSetup: true,
-});
+): StepRow<Form> => ({ form, examples, acts: (args) => [acts(args)].flat() });
 
 /** A call on the element that a sentence names. */
 const on =
@@ -45,8 +33,8 @@ const routed = ({ glob, method }: RequestPattern, answer: Omit<Answer, "method">
   onPage("context().route", { glob }, { method, ...answer });
 
 export const STEPS = {
-  goto: own("goto|go_to|open|visit|navigate_to {url}", "goto /login"),
-  back: own("go_back", "go back"),
+  goto: row("goto|go_to|open|visit|navigate_to {url}", "goto /login"),
+  back: row("go_back", "go back"),
   reload: step(
     "reload|refresh|reload_the_page|refresh_the_page",
     () => ({ ...onPage("reload"), timed: true }),
@@ -60,7 +48,7 @@ export const STEPS = {
     ({ from, to }) => act(from, "dragTo", act(to, "").on),
     "drag #card to #done",
   ),
-  scroll: own("scroll_to [the] {edge}", "scroll to bottom"),
+  scroll: row("scroll_to [the] {edge}", "scroll to bottom"),
   "scroll to": step("scroll_to {target:acted}", on("scrollIntoViewIfNeeded"), "scroll to footer"),
   fill: step(
     "fill {field} with {value}",
@@ -72,13 +60,11 @@ export const STEPS = {
     ({ value, field }) => keys("type", value, field),
     "type 'ber' into 'City' · type 'hello'",
   ),
-  press: {
-    ...own(
-      "press {key} [{times}] [on|in {field}]",
-      "press Control+A on 'Email' · press Enter · press Tab 3 times",
-    ),
-    acts: ({ key, times = 1, field }) => Array(times).fill(keys("press", key, field)),
-  } satisfies StepRow<"press {key} [{times}] [on|in {field}]">,
+  press: step(
+    "press {key} [{times}] [on|in {field}]",
+    ({ key, times = 1, field }) => Array<Act>(times).fill(keys("press", key, field)),
+    "press Control+A on 'Email' · press Enter · press Tab 3 times",
+  ),
   check: step("check|tick {target:field}", on("check"), "check 'I agree'"),
   uncheck: step("uncheck|untick {target:field}", on("uncheck"), "uncheck 'I agree'"),
   select: step(
@@ -92,39 +78,36 @@ export const STEPS = {
     "upload 'notes.txt' to label 'File'",
   ),
   clear: step("clear {target:field}", on("clear"), "clear 'Email'"),
-  wait: own("wait_for|wait {duration}", "wait for 500ms"),
-  "wait for idle": own("wait_for network idle", "wait for network idle"),
-  "wait for": own(
-    "wait_for|wait_until {assertion:rest}",
+  wait: row("wait_for|wait {duration}", "wait for 500ms"),
+  "wait for idle": row("wait_for network idle", "wait for network idle"),
+  "wait for": row(
+    "wait_for|wait_until {assertion:awaited}",
     "wait for .spinner is hidden · wait for h1 · wait for request to /api/items",
   ),
-  expect: own(
-    "expect|verify|assert {assertion:rest}",
+  expect: row(
+    "expect|verify|assert {assertion}",
     "expect h1 contains 'Docs' · expect download 'report.csv'",
   ),
-  "accept dialog": own("accept dialog [with {text}]", "accept dialog with 'yes' · accept dialog"),
-  "switch to new tab": own("switch_to new tab", "switch to new tab"),
-  "switch to tab": own("switch_to tab {position}", "switch to tab 1"),
-  mock: setup(
-    step(
-      "mock {request} with {reply} [after {delay:duration}]",
-      ({ request, reply, delay }) => routed(request, { reply, delay }),
-      "mock GET /api/users with 500 · mock /api/users with '[]' · mock /api/users with 404 'gone' · mock **/app.js with file 'app.js' · mock /api/users with '[]' after 2s",
-    ),
+  "accept dialog": row("accept dialog [with {text}]", "accept dialog with 'yes' · accept dialog"),
+  "switch to tab": row("switch_to {tab}", "switch to new tab · switch to tab 1"),
+  mock: step(
+    "mock {request} with {reply} [after {delay:duration}]",
+    ({ request, reply, delay }) => routed(request, { reply, delay }),
+    "mock GET /api/users with 500 · mock /api/users with '[]' · mock /api/users with 404 'gone' · mock **/app.js with file 'app.js' · mock /api/users with '[]' after 2s",
   ),
-  har: setup(own("use har {file:text}", "use har 'shop.har'")),
-  block: setup(
-    step(
-      "block {request}",
-      ({ request }) => routed({ ...request, glob: anywhere(request.glob) }, { reply: "blocked" }),
-      "block **/ads/**",
-    ),
+  har: row("use har {file:text}", "use har 'shop.har'"),
+  block: step(
+    "block {request}",
+    ({ request }) => routed({ ...request, glob: anywhere(request.glob) }, { reply: "blocked" }),
+    "block **/ads/**",
   ),
   offline: step("offline", () => onPage("context().setOffline", true), "offline"),
   online: step("online", () => onPage("context().setOffline", false), "online"),
-  cookie: setup(own("set cookie {name:text} to {value:text}", "set cookie 'theme' to 'dark'")),
-  screenshot: own(
+  cookie: row("set cookie {name:text} to {value:text}", "set cookie 'theme' to 'dark'"),
+  screenshot: row(
     "screenshot|take_screenshot|take_a_screenshot [{name:text}] [of {target:acted}]",
     "screenshot 'menu' of nav · screenshot",
   ),
 };
+/** At the beginning of a script they run before the page is opened. */
+export const SETUP = new Set(["mock", "har", "block", "cookie"]);

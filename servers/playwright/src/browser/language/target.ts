@@ -24,16 +24,15 @@ const NAMELESS: ReadonlySet<string> = new Set(
 );
 const isRole = (word: string): word is Role => ROLES.has(word);
 
-/** HTML and common SVG elements: any other bare word is a typo, not a selector. */
+/** Elements of HTML that are not obsolete, and common ones of SVG: any other bare word is a typo, not a selector. */
 const TAGS: ReadonlySet<string> = new Set(
   (
-    "a abbr address area article aside audio b base bdi bdo blockquote body br button canvas caption center cite code " +
-    "col colgroup data datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure font footer " +
-    "form frame frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html i iframe img input ins kbd label legend li main " +
-    "map mark marquee math menu meta meter nav noscript object ol optgroup option output p param picture pre progress " +
-    "q rp rt ruby s samp script search section select slot small source span strong style sub summary sup svg table " +
-    "tbody td template textarea tfoot th thead time title tr track u ul var video wbr circle defs ellipse g line path " +
-    "polygon polyline rect text tspan use"
+    "a abbr address area article aside audio b blockquote body br button canvas caption cite code col colgroup data " +
+    "datalist dd del details dfn dialog div dl dt em embed fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 " +
+    "head header hgroup hr html i iframe img input ins kbd label legend li link main map mark math menu meta meter nav " +
+    "noscript object ol optgroup option output p picture pre progress q s samp script search section select slot small " +
+    "source span strong style sub summary sup svg table tbody td template textarea tfoot th thead time title tr track " +
+    "u ul var video circle g line path polygon rect text use"
   ).split(" "),
 );
 const isTag = (word: string) => TAGS.has(word.toLowerCase());
@@ -63,20 +62,17 @@ export function readTarget(sentence: Sentence, purpose: Purpose): Target | undef
   const { at } = sentence;
   sentence.take(/(?:the|an|a(?=\s+(?:first|second|last|nth|[a-z]+\s*['"“])))\s+/iy);
   const pick = readPick(sentence);
-  const base = pick === null ? undefined : readBase(sentence, purpose);
-  if (pick === null || base === undefined) return undefined;
-  if (base.kind === "frame" && purpose !== "around")
-    return sentence.fail("an element, and then in frame and its name", {
-      at,
-      example: "button 'Pay' in frame 'Payment'",
-    });
+  if (pick === 0) return sentence.refuse("a position from 1 on", at, "nth 2 li exists");
+  const base = readBase(sentence, purpose);
+  if (base === undefined) return undefined;
+  const isFrame = base.kind === "frame";
+  if (isFrame && purpose !== "around")
+    return sentence.refuse("an element, and then in frame and its name", at);
   const containing = sentence.try(() =>
-    base.kind !== "frame" && sentence.takeWords("containing|with_text")
-      ? sentence.quoted()
-      : undefined,
+    !isFrame && sentence.takeWords("containing|with_text") ? sentence.quoted() : undefined,
   );
   const inside = sentence.try(() =>
-    base.kind !== "frame" && sentence.take(/(?:in|inside|within)(?![\w-])\s*(?=[^\s\d])/iy)
+    sentence.take(/(?:in|inside|within)(?![\w-])\s*(?=[^\s\d])/iy)
       ? readTarget(sentence, "around")
       : undefined,
   );
@@ -84,16 +80,43 @@ export function readTarget(sentence: Sentence, purpose: Purpose): Target | undef
   return { text, pick, base, inside, ...(containing === undefined ? {} : { containing }) };
 }
 
-/** Null if a position is not valid. */
-function readPick(sentence: Sentence): Target["pick"] | null {
-  const nth = sentence.take(/(?:nth\s+([1-9]\d{0,5})|([1-9]\d{0,5})(?:st|nd|rd|th))(?![\w-])/iy);
-  if (nth !== undefined) return Number(nth[1] ?? nth[2]);
-  if (sentence.takeWords("first")) return "first";
-  if (sentence.takeWords("second")) return 2;
-  if (sentence.takeWords("last")) return "last";
-  if (!sentence.takeWords("nth")) return undefined;
-  sentence.refuse("a position from 1 on after nth", sentence.at, "nth 2 li exists");
-  return null;
+function readPick(sentence: Sentence): Target["pick"] {
+  const pick = /(?:first|second|last|nth(?:\s+(\d{1,6}))?|(\d{1,6})(?:st|nd|rd|th))(?![\w-])/iy;
+  const [words, nth, ordinal] = sentence.take(pick) ?? [];
+  const word = words?.toLowerCase();
+  if (word === undefined || word === "first" || word === "last") return word;
+  return word === "second" ? 2 : Number(nth ?? ordinal ?? 0);
+}
+
+/** Reads a noun and its text, in either order, a text alone, or CSS. */
+function readBase(sentence: Sentence, purpose: Purpose): Base | undefined {
+  if (sentence.rest.startsWith("`")) {
+    const css = sentence.take(/`\s*([^`]*[^`\s])\s*`/y)?.[1];
+    return css === undefined ? sentence.refuse("a CSS selector in backticks") : byCss(css);
+  }
+  if (sentence.takeWords("page")) return byCss("body");
+  const { at } = sentence;
+  const word = sentence.take(/(?!exactly\b)[a-z][\w-]*(?=[\s'"“‘`]|$)/iy)?.[0].toLowerCase();
+  const exact = sentence.take(/exactly(?=\s*['"“‘])/iy) !== undefined;
+  if (!sentence.isString)
+    return (word && readNoun(sentence, word)) || readSelector(sentence, at, purpose);
+  const text = sentence.quoted();
+  if (text === undefined) return undefined;
+  const noun = word ?? sentence.try(() => nounOf(sentence.take(/[a-z]+(?![\w-])/iy)?.[0] ?? ""));
+  if (noun !== undefined) {
+    const example = "button 'Save' is visible";
+    const nouns =
+      "a role (button, link, heading, textbox, …), text, label, placeholder, alt, title, testid or frame before a text in quotes";
+    return readNoun(sentence, noun, text, exact) ?? sentence.fail(nouns, { at, example });
+  }
+  const alone = purpose === "field" ? "field" : "text";
+  if (exact || !isQuotedCss(text)) return readNoun(sentence, alone, text, exact);
+  // A step on an element that is missing fails. As a text, `'.spinner' is hidden` would always pass.
+  if (purpose === "step" || purpose === "field")
+    return /^[a-z]/.test(text) ? readNoun(sentence, alone, text) : byCss(text);
+  const css = /^[a-z]/.test(text) ? `\`${text}\` in backticks` : `${text} without quotes`;
+  const both = `${css} for CSS, or text ${quoted(text)} for the text`;
+  return sentence.refuse(both, at, ".spinner is hidden");
 }
 
 const byCss = (css: string): Base => ({
@@ -101,117 +124,50 @@ const byCss = (css: string): Base => ({
   calls: [call("locator", css)],
 });
 
-function readBase(sentence: Sentence, purpose: Purpose): Base | undefined {
-  if (sentence.rest.startsWith("`")) {
-    const css = sentence.take(/`\s*([^`]*[^`\s])\s*`/y)?.[1];
-    if (css !== undefined) return byCss(css);
-    return sentence.refuse("a CSS selector between two backticks");
-  }
-  if (sentence.isString) return readQuoted(sentence, purpose);
-  if (sentence.takeWords("exactly")) {
-    const text = sentence.quoted();
-    return text === undefined ? undefined : alone(text, purpose, true);
-  }
-  if (sentence.takeWords("page")) return byCss("body");
-  return sentence.try(() => readNoun(sentence)) ?? readSelector(sentence, purpose);
-}
-
-/** A text without a word before it. */
-const alone = (text: string, purpose: Purpose, exact = false): Base =>
-  purpose === "field" ? field(text, exact) : named("getByText", text, exact, "text");
-
-const named = (
-  method: string,
-  words: string,
-  exact: boolean,
-  kind: Base["kind"] = "element",
-): Base => ({ kind, calls: [call(method, words, ...(exact ? [{ exact }] : []))], words });
-
-/** A field by its label or placeholder; without a text, any text field. */
-const field = (text: string | undefined, exact: boolean): Base => {
-  if (text === undefined) return { kind: "field", calls: [call("getByRole", "textbox")] };
-  const { calls: or } = named("getByPlaceholder", text, exact);
-  return { ...named("getByLabel", text, exact, "field"), or };
-};
-
-/** `label 'Email'`, `button exactly 'Save'`, `heading 'News' level 2`, `link`. */
-function readNoun(sentence: Sentence): Base | undefined {
-  const { at } = sentence;
-  const word = sentence.take(/[A-Za-z][\w-]*(?=[\s'"“‘`]|$)/y)?.[0].toLowerCase();
-  if (word === undefined) return undefined;
-  const exact = sentence.take(/exactly(?=\s*['"“‘])/iy) !== undefined;
-  const { isString } = sentence;
-  const text = isString ? sentence.quoted() : undefined;
-  if (isString && text === undefined) return undefined;
-  const method = NAMED.get(word);
-  const kind = word === "text" ? "text" : "element";
-  if (text !== undefined && method !== undefined) return named(method, text, exact, kind);
-  if (text !== undefined && word === "frame") {
-    const attributes = ["title", "name", "id"].map(
-      (key) => `iframe[${key}=${JSON.stringify(text)}]`,
-    );
-    return { kind: "frame", calls: [call("frameLocator", attributes.join(", "))] };
-  }
-  const noun = nounOf(word, text !== undefined);
-  if (noun === "field") return field(text, exact);
-  if (noun !== undefined) return role(sentence, noun, text, exact);
-  if (text === undefined) return undefined;
-  return sentence.fail(
-    "a role (button, link, heading, textbox, …), text, label, placeholder, alt, title, testid or frame before a text in quotes",
-    { at, example: "button 'Save' is visible" },
-  );
-}
-
-/** What a word before a text names. For an input or a select, its label is meant. */
-function nounOf(word: string, isBeforeText = true): "field" | Role | undefined {
-  if (word === "field" || (isBeforeText && (word === "input" || word === "select"))) return "field";
-  if (isBeforeText && word === "image") return "img";
-  return [word, word.replace(/e?s$/, ""), word.replace(/s$/, "")].find(isRole);
-}
-
-function role(
+/** What a noun and its text name: `label 'Email'`, `button exactly 'Save'`, `link`. */
+function readNoun(
   sentence: Sentence,
-  noun: Role,
-  name: string | undefined,
-  isExact: boolean,
+  word: string,
+  text?: string,
+  exact = false,
 ): Base | undefined {
-  const hasLevel = noun === "heading" && sentence.takeWords("level");
-  const level = hasLevel ? sentence.take(/[1-6](?!\w)/y)?.[0] : undefined;
-  if (hasLevel && level === undefined)
-    return sentence.refuse("a level from 1 to 6", sentence.at, "heading 'News' level 2");
+  const by = (method: string, kind: Base["kind"]): Base => ({
+    ...{ kind, words: text },
+    calls: [call(method, text ?? "", ...(exact ? [{ exact }] : []))],
+  });
+  const method = NAMED.get(word);
+  if (text !== undefined && method !== undefined)
+    return by(method, word === "text" ? "text" : "element");
+  if (text !== undefined && /^i?frame$/.test(word)) {
+    const names = ["title", "name", "id"].map((key) => `iframe[${key}=${JSON.stringify(text)}]`);
+    return { kind: "frame", calls: [call("frameLocator", names.join(", "))] };
+  }
+  const role = nounOf(word, text !== undefined);
+  if (role === undefined) return undefined;
+  // A field by its label or placeholder; without a text, any text field.
+  if (role === "field" && text === undefined)
+    return { kind: "field", calls: [call("getByRole", "textbox")] };
+  if (role === "field")
+    return { ...by("getByLabel", "field"), or: by("getByPlaceholder", "field").calls };
+  const level = role === "heading" ? sentence.take(/level\s+([1-6])(?!\w)/iy)?.[1] : undefined;
   const options = {
-    ...(name === undefined ? {} : { name }),
-    ...(isExact ? { exact: true } : {}),
+    ...(text === undefined ? {} : { name: text }),
+    ...(exact ? { exact } : {}),
     ...(level === undefined ? {} : { level: Number(level) }),
   };
   const args = Object.keys(options).length === 0 ? [] : [options];
-  const base = { kind: "element", calls: [call("getByRole", noun, ...args)], role: noun } as const;
-  if (name === undefined || !NAMELESS.has(noun)) return { ...base, words: name };
-  const whole = new RegExp(`^\\s*(?:${sourceOf(name)})\\s*$`);
-  const inner = call("filter", { hasText: isExact ? whole : name });
-  return { ...base, words: name, or: [call("getByRole", noun), inner] };
+  const base = { kind: "element", calls: [call("getByRole", role, ...args)], role } as const;
+  if (text === undefined || !NAMELESS.has(role)) return { ...base, words: text };
+  const hasText = exact ? new RegExp(`^\\s*(?:${sourceOf(text)})\\s*$`) : text;
+  return { ...base, words: text, or: [call("getByRole", role), call("filter", { hasText })] };
 }
 
-/** `'Save'`, and `'Save' button`, which is button 'Save'. */
-function readQuoted(sentence: Sentence, purpose: Purpose): Base | undefined {
-  const { at } = sentence;
-  const text = sentence.quoted();
-  if (text === undefined) return undefined;
-  const noun = sentence.try(() =>
-    nounOf(sentence.take(/[a-z]+(?![\w-])/iy)?.[0].toLowerCase() ?? ""),
-  );
-  if (noun === "field") return field(text, false);
-  if (noun !== undefined) return role(sentence, noun, text, false);
-  if (!isQuotedCss(text)) return alone(text, purpose);
-  // A step on an element that is missing fails. As a text, `'.spinner' is hidden` would always pass.
-  if (purpose === "step" || purpose === "field")
-    return /^[a-z]/.test(text) ? alone(text, purpose) : byCss(text);
-  const css = /^[a-z]/.test(text) ? `\`${text}\` in backticks` : `${text} without quotes`;
-  return sentence.refuse(
-    `${css} for CSS, or text ${quoted(text)} for the text`,
-    at,
-    ".spinner is hidden",
-  );
+/** What a noun means. Before a text, an input or a select is meant by its label. */
+function nounOf(noun: string, isBeforeText = true): "field" | Role | undefined {
+  const word = noun.toLowerCase();
+  if (word === "field" || (isBeforeText && (word === "input" || word === "select"))) return "field";
+  if (isBeforeText && word === "image") return "img";
+  return [word, word.replace(/e?s$/, ""), word.replace(/s$/, "")].find(isRole);
 }
 
 /** What nobody writes as a text: the name of an element, a class, an id, an attribute. `index.html` is a text. */
@@ -230,8 +186,9 @@ const CHAIN = new RegExp(
   "iy",
 );
 
-function readSelector(sentence: Sentence, purpose: Purpose): Base | undefined {
-  const { at, text } = sentence;
+function readSelector(sentence: Sentence, at: number, purpose: Purpose): Base | undefined {
+  const { text } = sentence;
+  sentence.at = at;
   const chain = sentence.peek(CHAIN);
   const css = sentence.peek(new RegExp(STOP, "iy")) ? undefined : sentence.take(SELECTOR)?.[0];
   if (css === undefined || css === "")
@@ -252,8 +209,6 @@ function readSelector(sentence: Sentence, purpose: Purpose): Base | undefined {
       at,
       text.replace(all, `\`${all}\``),
     );
-  if (/^[[(\])=]/.test(text.slice(at + css.length)))
-    return sentence.refuse("a CSS selector with balanced brackets and quotes", at);
   // Nothing is in a frame but its document.
   const isFrame = purpose === "around" && /^iframe\b/i.test(css);
   return isFrame ? { kind: "frame", calls: [call("frameLocator", css)] } : byCss(css);

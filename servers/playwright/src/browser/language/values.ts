@@ -2,6 +2,7 @@ import { parseTargetUrl } from "../address.ts";
 import { compiled } from "../text.ts";
 import {
   ABSENCES,
+  type Absence,
   FIELD_STATES,
   type NumberComparison,
   type Reply,
@@ -11,51 +12,48 @@ import {
   type StatusRange,
   type Target,
   type TextComparison,
-  TIMES,
 } from "./ast.ts";
 import { sourceOf } from "./locator.ts";
 import { firstWord, type Sentence, type Slot } from "./reader.ts";
 import { type Purpose, readTarget } from "./target.ts";
 
 /** What a pattern finds; `toValue` returns undefined for what is out of its limits. */
-const pattern = <Value>(
-  expected: string,
-  finds: RegExp,
-  toValue: (match: RegExpExecArray) => Value | undefined,
-): Slot<Value> => ({
-  read(sentence) {
+const pattern =
+  <Value>(
+    expected: string,
+    finds: RegExp,
+    toValue: (match: RegExpExecArray) => Value | undefined,
+  ): Slot<Value> =>
+  (sentence) => {
     const { at } = sentence;
     // If a number is here that is not valid, that is what a message should say.
     const isSure = /^[\d-]/.test(sentence.rest);
     const match = sentence.take(finds);
     return (match && toValue(match)) ?? sentence.fail(expected, { at, isSure });
-  },
-});
+  };
 
 /** One of some phrases; several can have the same meaning. */
-const oneOf = <Value>(phrases: Readonly<Record<string, Value>>): Slot<Value> => ({
-  read(sentence) {
+const oneOf =
+  <Value>(phrases: Readonly<Record<string, Value>>): Slot<Value> =>
+  (sentence) => {
     for (const [phrase, value] of Object.entries(phrases))
       if (sentence.takeWords(phrase.replaceAll(" ", "_"))) return value;
     for (const phrase of Object.keys(phrases)) sentence.fail(firstWord(phrase));
     return undefined;
-  },
-});
+  };
 const same = <Name extends string>(names: readonly Name[]): Readonly<Record<string, Name>> =>
   Object.fromEntries(names.map((name) => [name, name]));
 
-const text: Slot<string> = { read: (sentence) => sentence.quoted() };
+const text: Slot<string> = (sentence) => sentence.quoted();
 
-const texts: Slot<readonly string[]> = {
-  read(sentence) {
-    const all: string[] = [];
-    do {
-      const next = sentence.quoted();
-      if (next === undefined) return undefined;
-      all.push(next);
-    } while (sentence.take(/(?:,\s*(?:and\s+)?|and\s+)/iy) !== undefined);
-    return all;
-  },
+const texts: Slot<readonly string[]> = (sentence) => {
+  const all: string[] = [];
+  do {
+    const next = sentence.quoted();
+    if (next === undefined) return undefined;
+    all.push(next);
+  } while (sentence.take(/(?:,\s*(?:and\s+)?|and\s+)/iy) !== undefined);
+  return all;
 };
 
 const REGEX =
@@ -95,31 +93,27 @@ const VERBS = oneOf({
 } as const);
 
 /** `contains 'x'`, `does not match /x/`, `is 'x'`. */
-const compare: Slot<TextComparison> = {
-  read(sentence) {
-    const verb = VERBS.read(sentence);
-    if (verb === undefined) return undefined;
-    const [how, negated] = verb;
-    if (how === "matches") {
-      const regex = readPattern(sentence);
-      return regex && { how, negated, ...regex };
-    }
-    const value = sentence.quoted();
-    if (value === undefined) return undefined;
-    if (how === "is" || how === "contains") return { how, value, flags: "", negated };
-    const edge = how === "starts" ? `^\\s*(?:${sourceOf(value)})` : `(?:${sourceOf(value)})\\s*$`;
-    return { how: "matches", value: edge, flags: "", negated };
-  },
+const compare: Slot<TextComparison> = (sentence) => {
+  const verb = VERBS(sentence);
+  if (verb === undefined) return undefined;
+  const [how, negated] = verb;
+  if (how === "matches") {
+    const regex = readPattern(sentence);
+    return regex && { how, negated, ...regex };
+  }
+  const value = sentence.quoted();
+  if (value === undefined) return undefined;
+  if (how === "is" || how === "contains") return { how, value, flags: "", negated };
+  const edge = how === "starts" ? `^\\s*(?:${sourceOf(value)})` : `(?:${sourceOf(value)})\\s*$`;
+  return { how: "matches", value: edge, flags: "", negated };
 };
 
 /** Also a text alone. */
-const wanted: Slot<TextComparison> = {
-  read(sentence) {
-    const value = sentence.isString ? sentence.quoted() : undefined;
-    if (value !== undefined) return { how: "is", value, flags: "", negated: false };
-    const { at } = sentence;
-    return compare.read(sentence) ?? sentence.fail("a text in quotes, contains or matches", { at });
-  },
+const wanted: Slot<TextComparison> = (sentence) => {
+  const value = sentence.isString ? sentence.quoted() : undefined;
+  if (value !== undefined) return { how: "is", value, flags: "", negated: false };
+  const { at } = sentence;
+  return compare(sentence) ?? sentence.fail("a text in quotes, contains or matches", { at });
 };
 
 const COUNTING = [
@@ -129,37 +123,31 @@ const COUNTING = [
   [/less\s+than|fewer\s+than|</iy, "<"],
   [/=|exactly|only/iy, "="],
 ] as const;
-const count: Slot<NumberComparison> = {
-  read(sentence) {
-    sentence.takeWords("is");
-    const how = COUNTING.find(([finds]) => sentence.take(finds) !== undefined)?.[1] ?? "=";
-    const digits = sentence.take(/(\d{1,9}|one)(?![\w.])/iy)?.[1];
-    return digits === undefined
-      ? sentence.fail("a whole number, or at least, at most and a number")
-      : { how, value: digits.toLowerCase() === "one" ? 1 : Number(digits) };
-  },
+const count: Slot<NumberComparison> = (sentence) => {
+  sentence.takeWords("is");
+  const how = COUNTING.find(([finds]) => sentence.take(finds) !== undefined)?.[1] ?? "=";
+  const digits = sentence.take(/(\d{1,9}|one)(?![\w.])/iy)?.[1];
+  return digits === undefined
+    ? sentence.fail("a whole number, or at least, at most and a number")
+    : { how, value: digits.toLowerCase() === "one" ? 1 : Number(digits) };
 };
 
 const name = pattern("a name", /(['"]?)([A-Za-z_:-][\w:.-]*)\1(?=\s|$)/y, ([, , word]) => word);
 
-const READABLE = oneOf({
-  ...{
-    attribute: "",
-    ...same(["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"]),
-  },
+const ATTRIBUTES = oneOf<string>({
+  attribute: "",
+  ...same(["href", "src", "placeholder", "alt", "lang", "type", "name", "rel"]),
 });
 
 /** A text, or the name of a secret, whose value only the server knows. */
-const fillValue: Slot<string | { readonly secret: string }> = {
-  read(sentence) {
-    if (!sentence.takeWords("secret"))
-      return sentence.string("a text in quotes, or secret and its name");
-    const { at } = sentence;
-    const secret = sentence.string();
-    if (secret === undefined || /^[A-Za-z]\w{0,63}$/.test(secret)) return secret && { secret };
-    const example = "fill label 'Password' with secret 'PASSWORD'";
-    return sentence.refuse("a name of letters, digits and _", at, example);
-  },
+const fillValue: Slot<string | { readonly secret: string }> = (sentence) => {
+  if (!sentence.takeWords("secret"))
+    return sentence.string("a text in quotes, or secret and its name");
+  const { at } = sentence;
+  const secret = sentence.string();
+  if (secret === undefined || /^[A-Za-z]\w{0,63}$/.test(secret)) return secret && { secret };
+  const example = "fill label 'Password' with secret 'PASSWORD'";
+  return sentence.refuse("a name of letters, digits and _", at, example);
 };
 
 const duration = pattern(
@@ -179,52 +167,42 @@ const range = pattern<StatusRange>(
       : { from: Number(first + tail), to: Number(first + tail) },
 );
 
-const request: Slot<RequestPattern> = {
-  read(sentence) {
-    const method = sentence.take(/(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/y)?.[1];
-    const { at } = sentence;
-    // A word such as third-party is in no URL, so that its absence would always hold.
-    const bare = /localhost(?!\S)|[^\s'"“‘]*[/.*:]\S*/y;
-    const glob = sentence.isString ? sentence.string() : sentence.take(bare)?.[0];
-    if (glob === undefined || glob === "")
-      return sentence.fail("a URL pattern such as **/api/*", { at });
-    return { method, glob };
-  },
+const request: Slot<RequestPattern> = (sentence) => {
+  const method = sentence.take(/(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/y)?.[1];
+  const { at } = sentence;
+  // A word such as third-party is in no URL, so that its absence would always hold.
+  const bare = /localhost(?!\S)|[^\s'"“‘]*[/.*:]\S*/y;
+  const glob = sentence.isString ? sentence.string() : sentence.take(bare)?.[0];
+  if (glob === undefined || glob === "")
+    return sentence.fail("a URL pattern such as **/api/*", { at });
+  return { method, glob };
 };
 
-const url: Slot<string> = {
-  read(sentence) {
-    const { at } = sentence;
-    const address = (sentence.isString ? sentence.quoted() : sentence.take(/\S+/y)?.[0]) ?? "";
-    const isUrl = /^(?:[a-z][a-z0-9+.-]*:|[/.?#])/i.test(address);
-    if (!isUrl) return sentence.fail("a URL, or a path on the same site", { at });
-    const parsed = parseTargetUrl(address, "http://localhost/");
-    if (typeof parsed !== "string") return address;
-    return sentence.refuse(`an http or https URL, or a path (${parsed})`, at);
-  },
+const url: Slot<string> = (sentence) => {
+  const { at } = sentence;
+  const address = (sentence.isString ? sentence.quoted() : sentence.take(/\S+/y)?.[0]) ?? "";
+  const isUrl = /^(?:[a-z][a-z0-9+.-]*:|[/.?#])/i.test(address);
+  if (!isUrl) return sentence.fail("a URL, or a path on the same site", { at });
+  const parsed = parseTargetUrl(address, "http://localhost/");
+  if (typeof parsed !== "string") return address;
+  return sentence.refuse(`an http or https URL, or a path (${parsed})`, at);
 };
 
 /** A status, then a text or a file; one of them is enough. */
-const reply: Slot<Exclude<Reply, "blocked">> = {
-  read(sentence) {
-    const code = sentence.take(/([2-5]\d\d)(?!\w)/y)?.[1];
-    const status = Number(code ?? 200);
-    const isFile = sentence.takeWords("file");
-    if (!isFile && !sentence.isString && code !== undefined)
-      return { status, body: undefined, file: undefined };
-    const expected = "a status from 200 to 599, a text in quotes, or file and its name";
-    const content = sentence.string(isFile ? "a text in quotes" : expected);
-    if (content === undefined) return undefined;
-    return { status, body: isFile ? undefined : content, file: isFile ? content : undefined };
-  },
+const reply: Slot<Exclude<Reply, "blocked">> = (sentence) => {
+  const code = sentence.take(/([2-5]\d\d)(?!\w)/y)?.[1];
+  const status = Number(code ?? 200);
+  const reply = { status, body: undefined, file: undefined };
+  const isFile = sentence.takeWords("file");
+  if (!isFile && !sentence.isString && code !== undefined) return reply;
+  const expected = "a status from 200 to 599, a text in quotes, or file and its name";
+  const content = sentence.string(isFile ? "a text in quotes" : expected);
+  return content === undefined ? undefined : { ...reply, [isFile ? "file" : "body"]: content };
 };
 
-const KEYS = new Map([
-  ["ctrl", "Control"],
-  ["cmd", "Meta"],
-  ["esc", "Escape"],
-  ["return", "Enter"],
-]);
+const KEYS = new Map(
+  Object.entries({ ctrl: "Control", cmd: "Meta", esc: "Escape", return: "Enter" }),
+);
 const key = pattern(
   "a key such as Enter or Control+A",
   /(["'])([^"']+|["'])\1(?=\s|$)|\S+/y,
@@ -235,9 +213,10 @@ const key = pattern(
       .replace(/(?<=\+)[A-Z]$/, (letter) => letter.toLowerCase()),
 );
 
-const targetFor = (purpose: Purpose): Slot<Target> => ({
-  read: (sentence) => readTarget(sentence, purpose),
-});
+const targetFor =
+  (purpose: Purpose): Slot<Target> =>
+  (sentence) =>
+    readTarget(sentence, purpose);
 
 const namesOf = <Name extends string>(table: Readonly<Record<Name, string>>) =>
   same(Object.keys(table).filter((name): name is Name => name in table));
@@ -249,34 +228,34 @@ export const SLOTS = {
   acted: targetFor("step"),
   field: targetFor("field"),
   ...{ text, texts, name, value: fillValue, compare, wanted, number: count },
-  attribute: {
-    read(sentence) {
-      if (sentence.takeWords("attribute")) return name.read(sentence);
-      const short = READABLE.read(sentence);
-      return short !== undefined && sentence.isAtEnd ? sentence.fail("its value") : short;
-    },
-  } satisfies Slot<string>,
+  attribute: ((sentence) => {
+    const short = ATTRIBUTES(sentence);
+    if (short === "") return name(sentence);
+    return short !== undefined && sentence.isAtEnd ? sentence.fail("its value") : short;
+  }) satisfies Slot<string>,
   be: oneOf({ "is not": true, "is|are|to_be|should_be": false }),
   exists: oneOf({ "exists|is_present": true, "does_not_exist|is_not_present": false }),
-  state: oneOf({ ...namesOf(STATES), "displayed|shown": "visible" as const }),
+  state: oneOf<keyof typeof STATES>({ ...namesOf(STATES), "displayed|shown": "visible" }),
   "field state": oneOf(namesOf(FIELD_STATES)),
   page: oneOf<"title" | "url">({ "title|page_title": "title", "url|page_url": "url" }),
-  absence: oneOf({
+  absence: oneOf<Absence>({
     ...same(ABSENCES),
-    "horizontal scroll|horizontal scrolling|horizontal scrollbar": "horizontal overflow" as const,
+    "horizontal scroll|horizontal scrolling|horizontal scrollbar": "horizontal overflow",
   }),
   severity: oneOf(same(SEVERITIES)),
-  time: oneOf(same(TIMES)),
+  time: oneOf(same(["response time", "load time", "lcp"] as const)),
   ...{ range, request, url, reply, duration, key },
   decimal: pattern("a number such as 0.1", /\d+(?:\.\d+)?(?![\w.])/y, ([digits]) => Number(digits)),
-  position: pattern("the tab's number, from 1 in the order of opening", /[1-9](?!\w)/y, Number),
+  tab: pattern(
+    "new tab, or tab and its number in the order of opening",
+    /new\s+tab(?!\w)|tab\s+([1-9])(?!\w)/iy,
+    ([, digit]) => (digit === undefined ? ("new" as const) : Number(digit)),
+  ),
   times: pattern("a number of times up to 50", /([1-9]|[1-4]\d|50)\s+times(?!\w)/iy, ([, digits]) =>
     Number(digits),
   ),
   seen: oneOf({ "is visible|are visible|visible": true }),
   edge: oneOf<"top" | "bottom">(same(["top", "bottom"])),
-  /** The rest of the sentence: where it begins. */
-  rest: { read: (sentence) => sentence.at } satisfies Slot<number>,
 };
 
 type Value<Kind> = Kind extends keyof typeof SLOTS

@@ -90,16 +90,14 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       const screenshot = scope.artifacts.takeScreenshot({ page, deadline }, name, of);
       return target === undefined ? screenshot : explained(page, target, screenshot, scope);
     }
-    case "switch to new tab":
     case "switch to tab": {
-      const position = action.kind === "switch to tab" ? action.position : "new";
       const ends = performance.now() + timeout;
-      let tab = tabs.find(position);
+      let tab = tabs.find(action.tab);
       while (tab === undefined && performance.now() < ends) {
         await deadline.sleep(LOOK_MS);
-        tab = tabs.find(position);
+        tab = tabs.find(action.tab);
       }
-      if (tab === undefined) throw new StepFailed(`there is no open ${position} tab`);
+      if (tab === undefined) throw new StepFailed(`there is no open ${action.tab} tab`);
       await tabs.switchTo(tab);
       const left = Math.max(1, ends - performance.now());
       await tab.waitForLoadState("load", { timeout: left }).catch(() => undefined);
