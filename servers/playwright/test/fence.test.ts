@@ -51,6 +51,18 @@ const PAGES: readonly (readonly [name: string, html: string, sentence: string, s
   ["a word of its text", "<p>A NaN</p><p>NaN</p>", "body does not contain 'NaN'", "2 elements"],
   ["a frame as an element", '<iframe id="pay" srcdoc="<b>">', "no b in #pay", "is an iframe"],
   ["a frame as a list", '<iframe id="pay">', "#pay has at most 3 li", "is an iframe"],
+  [
+    "one of two frames",
+    '<iframe></iframe><iframe srcdoc="Gone">',
+    "no 'Gone' in iframe",
+    "2 iframes",
+  ],
+  [
+    "a late image",
+    `<script>onload = () => add('<img src="/late">')</script>`,
+    "no broken images",
+    "late",
+  ],
   ["a title", "<script>document.title = ''</script>", "title matches /./", 'is ""'],
   ["the other form of a letter", "<h2>Gro\u0308ße</h2>", "h2 is not 'Größe'", "Gro"],
 ];
@@ -75,7 +87,7 @@ const web = await site({
   "/calm": whole(CALM),
   "/throws": `<script>${BOOM}</script>`,
   "/late": (_, response) => void setTimeout(() => response.writeHead(500).end("no data"), 3_000),
-  "/open": whole('<script>fetch("/open/data")</script>'),
+  "/open": whole('<script>onload = () => { new Image().src = "/open/data"; }</script>'),
   "/open/data": () => undefined,
   "/working": whole(WORKING),
 });

@@ -42,8 +42,12 @@ export function globSource(glob: string): string {
 /** For what must not be requested: without a wildcard, a part of the URL. An exact path would let others pass. */
 export const anywhere = (glob: string): string => (glob.includes("*") ? glob : `**${glob}**`);
 
-export function urlMatcher(glob: string): (url: string) => boolean {
-  const regex = compiled(globSource(glob), "s");
+/** A part of a URL, where a browser encodes letters such as ö. */
+export const inUrl = (text: string): string =>
+  text.replace(/[\u0080-\ud7ff\ue000-\u{10ffff}]+/gu, encodeURIComponent);
+
+export function urlMatcher(glob: string, flags = "s"): (url: string) => boolean {
+  const regex = compiled(globSource(glob), flags);
   return (url) => regex.matcher(url.slice(0, 8_000)).find();
 }
 

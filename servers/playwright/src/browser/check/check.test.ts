@@ -8,13 +8,13 @@ import { makeTester } from "../../../test/testers.ts";
 /** Shows "Loading…", then, with the response, what `then` does. The request is made by the load, or by an event. */
 const loading = (then: string, event?: string) =>
   page(`<h1>Orders</h1><p id="state">Loading…</p><p id="e"></p><ul><li>1</li></ul>
-    <button disabled>Save</button><input id="go" aria-label="Go"><script>const go = document.querySelector("#go");
+    <button disabled>Save</button><input id="go" aria-label="Go" aria-expanded="false"><script>const go = document.querySelector("#go");
     const load = () => fetch("/data").then((answer) => answer.text()).then(() => { ${then} });
     ${event === undefined ? "load()" : `${event} = load`}</script>`);
 const ERROR = `
   document.querySelector("#e").textContent = "Error";
   document.querySelector("ul").innerHTML += "<li>2</li>";
-  document.querySelector("button").disabled = false;
+  document.querySelector("button").disabled = false; go.ariaExpanded = true;
   history.pushState(null, "", "/failed");
   fetch("/report");`;
 const RED =
@@ -37,6 +37,9 @@ describe("a check that could pass before the page is complete", () => {
     "button 'Save' is disabled",
     "url does not contain 'failed'",
     "no 'Error'",
+    "#go is not expanded",
+    "#go is collapsed",
+    "expect(page.locator('#e')).toHaveText('')",
   ];
 
   it("fails if it no longer holds once the page has settled", async () => {

@@ -1,7 +1,7 @@
 import { clip, oneLine, ToolError } from "@refmcp/boundary/answer";
 import type { Page } from "playwright";
 import type { Deadline } from "../deadline.ts";
-import { ONCE } from "../language/locator.ts";
+import { ONCE, ofPage } from "../language/locator.ts";
 import {
   type Assertion,
   type CheckOf,
@@ -161,7 +161,8 @@ async function look(check: RecordCheck | CheckOf<"page">, scope: CheckScope): Pr
     case "page": {
       // Playwright would compare the title and URL with the secrets in them.
       const text = secrets.all.redact(check.what === "title" ? await page.title() : page.url());
-      const passed = textMatches(text, check.compare) !== check.compare.negated;
+      const compare = ofPage(check.what, check.compare);
+      const passed = textMatches(text, compare) !== compare.negated;
       return { passed, actual: `the ${check.what} is ${shown(text)}` };
     }
     default:

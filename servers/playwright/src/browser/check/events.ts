@@ -37,7 +37,8 @@ export function eventOutcome(check: EventCheck, events: PageEvents, secret: Secr
       return { passed, actual: summaryOf(lines, events) };
     }
     case "no requests": {
-      const requests = matching({ ...check.request, glob: anywhere(check.request.glob) }, events);
+      const glob = anywhere(check.request.glob);
+      const requests = matching({ ...check.request, glob }, events, "si");
       return { passed: requests.length === 0, actual: summaryOf(requests, events) };
     }
     case "download": {
@@ -54,9 +55,10 @@ export function eventOutcome(check: EventCheck, events: PageEvents, secret: Secr
 
 const isIn = ({ from, to }: StatusRange, status: number) => status >= from && status <= to;
 
-function matching({ glob, method }: RequestPattern, { requests }: PageEvents): RequestLine[] {
-  const matches = urlMatcher(glob);
-  return requests.filter(
+/** @param flags `si` in any letter case: a browser writes hosts in small letters. */
+function matching({ glob, method }: RequestPattern, events: PageEvents, flags = "s") {
+  const matches = urlMatcher(glob, flags);
+  return events.requests.filter(
     (line) => (method === undefined || line.method === method) && matches(line.url),
   );
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
 import type { Expectation, Target } from "../language/ast.ts";
-import { ONCE } from "../language/locator.ts";
+import { call, chainOf, ONCE } from "../language/locator.ts";
 import { type ElementCheck, isCount } from "../language/sentences.ts";
 import {
   actualOf,
@@ -43,10 +43,8 @@ export async function expectationOutcome(
   }
   try {
     await hold(plan, page, timeout);
-    const around =
-      check.kind === "number in" ? check.inside : "target" in check && check.target?.inside;
-    if (!around || !(await isInFrame(page, around))) return { passed: true, actual: "" };
-    return { passed: false, actual: `${around.text} is an iframe: write in frame 'its title'` };
+    const actual = await misread(check, plan, page);
+    return { passed: actual === "", actual };
   } catch (error) {
     const message = plain(error);
     if (page.isClosed() || /Target (?:page|crashed)|has been closed/.test(message)) throw error;
@@ -59,11 +57,27 @@ export async function expectationOutcome(
   }
 }
 
-/** Whether a target is an iframe named as an element, or in one: nothing ever is in such an element. */
-async function isInFrame(page: Page, target: Target | undefined): Promise<boolean> {
-  if (target === undefined || target.base.kind === "frame") return false;
-  const frame = targetOn(page, target).and(page.locator("iframe, frame"));
-  return (await countOf(frame)) > 0 || isInFrame(page, target.inside);
+/** Why a sentence that holds says less than its words: the text of a field is not its value. */
+async function misread(check: ElementCheck, plan: Expectation, page: Page): Promise<string> {
+  const target = "target" in check ? check.target : undefined;
+  if (check.kind === "text" && plan.reads === "text") {
+    const fields = targetOn(page, check.target).and(page.locator("input, textarea"));
+    if ((await countOf(fields)) > 0) return `${check.target.text} is a field: add has value`;
+  }
+  return inFrame(page, check.kind === "number in" ? check.inside : target?.inside);
+}
+
+/** The same for what is around a target: an iframe named as an element, in which nothing ever is, or one of several. */
+async function inFrame(page: Page, target: Target | undefined): Promise<string> {
+  if (target === undefined) return "";
+  if (target.base.kind === "frame") {
+    const { calls } = chainOf(target);
+    const count = await countOf(locatorOf(page, { calls: [...calls, call("owner")] }));
+    return count > 1 ? `${target.text} matches ${count} iframes: write nth 2 before it` : "";
+  }
+  const frames = targetOn(page, target).and(page.locator("iframe, frame"));
+  if ((await countOf(frames)) === 0) return inFrame(page, target.inside);
+  return `${target.text} is an iframe: write in frame 'its title'`;
 }
 
 /** How long an element may take to answer, and the time between two questions. */

@@ -1,4 +1,4 @@
-import type { ElementHandle, Page } from "playwright";
+import type { ElementHandle, Frame, Page } from "playwright";
 import { type Absence, SEVERITIES, type Severity, type Target } from "../language/ast.ts";
 import type { CheckOf } from "../language/sentences.ts";
 import { framesOf, shown } from "../library.ts";
@@ -38,7 +38,7 @@ export async function absenceOutcome(
           .map(({ method, url, failure, status }) => `${method} ${url}: ${failure ?? status}`),
       );
     case "broken images":
-      return none(what, await inFrames(page, brokenImages));
+      return none(what, await brokenIn(page));
     case "horizontal overflow": {
       const over = await page.evaluate(() => {
         const root = document.scrollingElement ?? document.documentElement;
@@ -58,27 +58,28 @@ function none(what: string, all: readonly string[], count = all.length): Outcome
   return { passed: false, actual: `${count} ${noun}${first}` };
 }
 
-/** What a function finds in all documents of a page; one that is going away has nothing. */
-async function inFrames<Found>(page: Page, find: () => Promise<Found[]>): Promise<Found[]> {
-  const [main, ...frames] = framesOf(page);
-  const inner = frames.map((frame) => frame.evaluate(find).catch(() => []));
-  return [...((await main?.evaluate(find)) ?? []), ...(await Promise.all(inner)).flat()];
+/** The broken images in all documents of a page; one that is going away has none. */
+async function brokenIn(page: Page): Promise<string[]> {
+  // A locator also finds what is in shadow roots.
+  const look = (frame: Frame) => frame.locator("img").evaluateAll(brokenImages);
+  const [main = page.mainFrame(), ...frames] = framesOf(page);
+  const inner = frames.map((frame) => look(frame).catch(() => []));
+  return [...(await look(main)), ...(await Promise.all(inner)).flat()];
 }
 
 /** Runs in the page: the sources of images that cannot be loaded, also of those that are not loaded yet. */
-async function brokenImages(): Promise<string[]> {
+async function brokenImages(all: HTMLImageElement[]): Promise<string[]> {
   const sourceOf = (image: HTMLImageElement) => image.currentSrc || image.src;
   const isBroken = (image: HTMLImageElement) =>
     new Promise<boolean>((resolve) => {
-      if (image.complete || image.loading !== "lazy")
-        return resolve(image.complete && image.naturalWidth === 0);
-      const probe = new Image();
-      probe.onload = () => resolve(false);
-      probe.onerror = () => resolve(true);
+      if (image.complete) return resolve(image.naturalWidth === 0);
+      const probe = image.loading === "lazy" ? new Image() : image;
+      probe.addEventListener("load", () => resolve(false));
+      probe.addEventListener("error", () => resolve(true));
       setTimeout(resolve, 5_000, false);
-      probe.src = sourceOf(image);
+      if (probe !== image) probe.src = sourceOf(image);
     });
-  const images = [...document.images].filter((image) => sourceOf(image) !== "").slice(0, 500);
+  const images = all.filter((image) => sourceOf(image) !== "").slice(0, 500);
   const broken = await Promise.all(images.map(isBroken));
   return images.flatMap((image, n) => (broken[n] ? [sourceOf(image).slice(0, 500)] : []));
 }

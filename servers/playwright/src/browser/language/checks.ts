@@ -7,7 +7,7 @@ import {
   type Target,
   type TextComparison,
 } from "./ast.ts";
-import { call, chainOf, containing, expected, hasForms, PAGE } from "./locator.ts";
+import { call, chainOf, containing, expected, hasForms, ofPage, PAGE } from "./locator.ts";
 import type { ArgsOf } from "./values.ts";
 
 /** A form of a sentence: the parser, the reference and the README's tables follow from it. */
@@ -70,15 +70,15 @@ const reading = (
   args: [name, compare && expected(compare)].filter((one) => one !== undefined),
 });
 
-function state(target: Target, how: string, negated: boolean): Plan {
+function state(target: Target, how: string, not: boolean): Plan {
   const all = chainOf(target);
-  const [, not, matcher] = /^(not\.)?(to\w+)$/.exec(how) ?? [];
+  const [, opposite, matcher] = /^(not\.)?(to\w+)$/.exec(how) ?? [];
   if (matcher === undefined)
-    return { on: all, polls: { css: how }, reads: "state", matcher: "toBe", args: [!negated] };
+    return { on: all, polls: { css: how }, reads: "state", matcher: "toBe", args: [true], not };
   // Of a text that is also in a hidden menu, the visible one counts.
   const isSeen = /Visible|Hidden/.test(matcher) && target.base.kind === "text";
   const on = isSeen ? { calls: [...all.calls, VISIBLE] } : all;
-  return { on, matcher, args: [], not: (not !== undefined) !== negated };
+  return { on, matcher, args: [], not: (opposite !== undefined) !== not };
 }
 
 const counted = (target: Target, not = false, count = 0): Expectation => ({
@@ -96,11 +96,14 @@ const within = (target: Target, inside: Target): Target => ({
   inside: target.inside === undefined ? inside : within(target.inside, inside),
 });
 
+/** As XPath: with CSS, what is in a row has no ancestors. */
+const CELL = "xpath=.//*[self::td[not(ancestor::thead)] or @role='cell' or @role='gridcell']";
+
 /** In `table has 5 rows`, the header does not count. */
 function itemsOf(target: Target): Chain {
   const { calls } = chainOf(target);
   if (target.base.role !== "row") return { calls };
-  const cell = { calls: [call("locator", "td, [role=cell], [role=gridcell]")] };
+  const cell = { calls: [call("locator", CELL)] };
   return { calls: [...calls, call("filter", { has: cell })] };
 }
 
@@ -114,7 +117,7 @@ export const ELEMENTS = {
   page: check(
     "{what:page} {compare}",
     ({ what, compare }) => ({
-      ...{ on: PAGE, not: compare.negated, args: [expected(compare)] },
+      ...{ on: PAGE, not: compare.negated, args: [expected(ofPage(what, compare))] },
       matcher: what === "title" ? "toHaveTitle" : "toHaveURL",
     }),
     "title is 'Docs' · title matches /^docs/i · url contains '/done' · url ends with '/done'",

@@ -1,5 +1,5 @@
 import { isJson } from "@refmcp/boundary/answer";
-import { escaped } from "../text.ts";
+import { escaped, inUrl } from "../text.ts";
 import type { Act, Answer, Argument, Call, Chain, Target, TextComparison } from "./ast.ts";
 
 /** A timeout in milliseconds that allows one check: Playwright checks once before looking at the clock. */
@@ -25,10 +25,15 @@ export function chainOf({ base, containing: inner, inside, pick }: Target): Chai
 }
 
 /** A pattern's source for a text, its white space and its accents (Unicode NFC or NFD) as a reader sees them. */
-export const sourceOf = (text: string): string =>
-  [...new Set([text.normalize("NFC"), text.normalize("NFD")])]
-    .map((form) => form.trim().split(/\s+/).map(escaped).join("\\s+"))
-    .join("|");
+export function sourceOf(text: string): string {
+  const source = escaped(text.normalize("NFC").trim()).replace(/\s+/g, "\\s+");
+  if (!hasForms(text)) return source;
+  // Soft hyphens, which Playwright ignores for a text, but not for a pattern.
+  return source.replace(/(?<=\p{L})(?=\p{L})/gu, "\\xad*").replace(/\P{ASCII}/gu, bothForms);
+}
+
+const bothForms = (letter: string): string =>
+  hasForms(letter) ? `(?:${letter}|${letter.normalize("NFD")})` : letter;
 
 /** A pattern that finds a text. */
 export const containing = (text: string): RegExp => new RegExp(sourceOf(text));
@@ -42,6 +47,10 @@ export function expected({ how, value, flags }: TextComparison): string | RegExp
   if (how === "contains") return containing(value);
   return hasForms(value) ? new RegExp(`^\\s*(?:${sourceOf(value)})\\s*$`) : value;
 }
+
+/** What is expected of the title or the URL. */
+export const ofPage = (what: "title" | "url", compare: TextComparison): TextComparison =>
+  what === "title" ? compare : { ...compare, value: inUrl(compare.value) };
 
 /** A call on an element. */
 export const act = (target: Target, method: string, ...args: Argument[]): Act => ({

@@ -51,8 +51,13 @@ export function isRepeated({ check: one }: Assertion): boolean {
   if (!isElementCheck(one) || isLate(one)) return false;
   if (isCount(one)) return true;
   if (one.kind === "existence") return !one.exists;
-  const { not, matcher } = expectationOf(one);
-  return not || /^to(?:BeHidden|BeDisabled|BeEmpty|HaveCount)$/.test(matcher);
+  // For the text of a page, Playwright counts elements.
+  if (one.kind === "text") return one.compare.negated;
+  const { not, matcher, args } = expectationOf(one);
+  const state: string = "state" in one ? one.state : matcher;
+  const atFirst =
+    /^(?:hidden|disabled|empty|collapsed|to(?:BeHidden|BeDisabled|BeEmpty|HaveCount))$/;
+  return not || args[0] === "" || atFirst.test(state);
 }
 
 /** The assertion in Playwright's terms. */

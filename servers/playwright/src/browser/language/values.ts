@@ -1,5 +1,5 @@
 import { parseTargetUrl } from "../address.ts";
-import { compiled } from "../text.ts";
+import { compiled, inUrl } from "../text.ts";
 import {
   ABSENCES,
   type Absence,
@@ -175,7 +175,7 @@ const request: Slot<RequestPattern> = (sentence) => {
   const glob = sentence.isString ? sentence.string() : sentence.take(bare)?.[0];
   if (glob === undefined || glob === "")
     return sentence.fail("a URL pattern such as **/api/*", { at });
-  return { method, glob };
+  return { method, glob: inUrl(glob) };
 };
 
 const url: Slot<string> = (sentence) => {

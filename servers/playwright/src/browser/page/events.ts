@@ -154,9 +154,9 @@ export class PageEvents {
     return [...this.#open.values()].filter((until) => now < until).length;
   }
 
-  /** Requests of scripts without a response so far. */
+  /** Requests without a response so far. */
   get unanswered(): RequestLine[] {
-    const open = [...this.#open.keys()].filter(isData);
+    const open = [...this.#open.keys()];
     return open.flatMap((one) => this.#lines.get(one) ?? []).filter(({ status }) => status === 0);
   }
 
@@ -231,7 +231,8 @@ export class PageEvents {
     if (isEndless && this.#open.has(request))
       this.#open.set(request, performance.now() + STREAM_MS);
     const page = navigatedBy(request);
-    if (page !== undefined) this.tabs.place(page).response = response;
+    // A response without content leaves the page where it is.
+    if (page !== undefined && response.status() !== 204) this.tabs.place(page).response = response;
   }
 
   #onFailed(request: Request): void {
@@ -254,7 +255,7 @@ const hasRoom = ({ length }: readonly unknown[], before: number, most: number): 
   length < Math.min(before + most, MAX_REQUESTS);
 
 /** Whether a script made a request. */
-const isData = (request: Request): boolean => /^(?:fetch|xhr)$/.test(request.resourceType());
+export const isData = (request: Request): boolean => /^(?:fetch|xhr)$/.test(request.resourceType());
 
 const isFavicon = (url: string) => /\/favicon\.ico(?:[?#]|$)/.test(url);
 

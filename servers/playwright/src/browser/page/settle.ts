@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Frame } from "playwright";
 import type { Deadline } from "../deadline.ts";
 import { framesOf } from "../library.ts";
-import { DATA_MS, type PageEvents } from "./events.ts";
+import { DATA_MS, isData, type PageEvents } from "./events.ts";
 
 /** How long a page must be quiet, also after its load event, to count as settled, and the maximum wait for that. */
 const SETTLED = { quietMs: 100, atMostMs: 3_000, isThorough: true };
@@ -63,7 +63,7 @@ export class Settling {
       await deadline.sleep(LOOK_MS);
       const tookMs = performance.now() - lookedAt;
       // The time of a busy thread is in addition, and that for data.
-      const isAwaiting = isThorough && events.unanswered.length > 0;
+      const isAwaiting = isThorough && events.unanswered.some(({ request }) => isData(request));
       if (isAwaiting && performance.now() - began < DATA_MS + atMostMs) ends += tookMs;
       else ends += Math.max(0, tookMs - 2 * LOOK_MS);
     }
