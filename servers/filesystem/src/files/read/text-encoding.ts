@@ -135,17 +135,13 @@ export function decode(bytes: Buffer, { encoding, bom, damaged }: Form): string 
  * @throws ToolError `invalid` if the encoding has no byte for a character.
  */
 export function encode(text: string, { encoding, bom, damaged }: Form): Buffer {
-  const body = damaged
-    ? encodeDamaged(text)
-    : encoding === "utf-8"
-      ? Buffer.from(text)
-      : encoding.startsWith("utf-")
-        ? iconv.encode(text, encoding, { addBOM: false })
-        : encodeLegacy(text, encoding);
+  const body = damaged ? encodeDamaged(text) : encodeValid(text, encoding);
   return bom ? Buffer.concat([bomOf(encoding), body]) : body;
 }
 
-function encodeLegacy(text: string, encoding: Encoding): Buffer {
+function encodeValid(text: string, encoding: Encoding): Buffer {
+  if (encoding === "utf-8") return Buffer.from(text);
+  if (encoding.startsWith("utf-")) return iconv.encode(text, encoding, { addBOM: false });
   const parts = encoding === "windows-1252" ? text.split(UNASSIGNED) : [text];
   const bytes = Buffer.concat(
     parts.map((part, index) => iconv.encode(part, index % 2 === 1 ? "latin1" : encoding)),
