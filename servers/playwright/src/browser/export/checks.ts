@@ -27,7 +27,8 @@ page.on("requestfailed", (request) => {
 });`,
   status: `let status = 0;
 page.on("response", (answer) => {
-  if (answer.request().isNavigationRequest() && answer.frame() === page.mainFrame()) status = answer.status();
+  const isOfPage = answer.request().isNavigationRequest() && answer.frame() === page.mainFrame();
+  if (isOfPage && answer.status() !== 204) status = answer.status();
 });`,
 } as const;
 
