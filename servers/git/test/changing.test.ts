@@ -194,8 +194,15 @@ describe("git_stash and git_stash_apply", () => {
   });
 
   it("apply one and drop it after keeping it, unless there are conflicts", async () => {
-    const { call, commit, git, id } = clean();
+    const { call, code, commit, git, id } = clean();
     const oid = id("stash@{0}");
+    for (const stash of [
+      "HEAD..stash@{0}",
+      "stash@{0}:README.md",
+      "stash@{0}^{tree}",
+      "stash@{0} HEAD",
+    ])
+      expect(await code("git_stash_apply", { stash }), stash).toBe("bad_revision");
     const { data } = await call("git_stash_apply", { drop: true });
     const files = [{ path: "README.md", status: "modified" }];
     expect(data).toMatchObject({ files, recovery: oid });
@@ -203,7 +210,9 @@ describe("git_stash and git_stash_apply", () => {
     git("checkout", "--quiet", "HEAD", "--", ".");
     await call("git_stash_apply", { stash: oid });
     git("add", "README.md");
-    await call("git_stash");
+    git("mv", "src/util.ts", "moved.ts");
+    const { data: put } = await call("git_stash");
+    expect(put.files).toContainEqual({ path: "moved.ts", status: "renamed", from: "src/util.ts" });
     commit("Another", { "README.md": "# Another\n\ntext\n" });
     const hint = "Call again with index: false.";
     const refused = await failureOf(call("git_stash_apply", { index: true }));

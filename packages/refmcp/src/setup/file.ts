@@ -108,7 +108,7 @@ function editJson(text: string, path: readonly string[], entry: HostEntry | unde
     const before = text.slice(0, own.offset).trimEnd();
     const rest = text.slice(own.offset + own.length);
     if (/^\s*,/.test(rest)) return before + rest.replace(/^\s*,/, "");
-    if (before.endsWith("{")) return before + rest.trimStart();
+    if (before.endsWith("{") && /^\s*\}/.test(rest)) return before + rest.trimStart();
   }
   // A new entry comes first: thus the lines of the others, and the comments on them, stay.
   const [edit] = jsonc.modify(text, [...path], entry, { getInsertionIndex: () => 0 });

@@ -116,7 +116,6 @@ export async function uncommittedPaths(repository: Repository): Promise<string[]
  * Unmerged files may come twice.
  */
 export function parseChanges(fields: readonly Buffer[]): FileChange[] {
-  const letters = new Map<string, string>();
   const files = new Map<string, FileChange>();
   let at = 0;
   const next = (): Buffer => fields[at++] ?? Buffer.alloc(0);
@@ -125,9 +124,11 @@ export function parseChanges(fields: readonly Buffer[]): FileChange[] {
     const field = next();
     if (field[0] === 58) {
       // Two colons begin the record of a file in conflict.
-      const letter = field[1] === 58 ? "U" : /([A-Z])\d*$/.exec(field.toString("latin1"))?.[1];
-      const first = next();
-      letters.set(pathText(letter === "R" || letter === "C" ? next() : first), letter ?? "M");
+      const kind = field[1] === 58 ? "U" : /([A-Z])\d*$/.exec(field.toString("latin1"))?.[1];
+      const first = pathText(next());
+      const from = kind === "R" || kind === "C" ? first : undefined;
+      const path = from === undefined ? first : pathText(next());
+      files.set(path, { path, from, letter: kind ?? "M", added: 0, deleted: 0 });
       continue;
     }
     const [counts, added, deleted] = /^\n*(\d+|-)\t(\d+|-)\t/.exec(field.toString("latin1")) ?? [];
@@ -135,11 +136,9 @@ export function parseChanges(fields: readonly Buffer[]): FileChange[] {
     const plain = field.subarray(counts.length);
     const from = plain.length > 0 ? undefined : pathText(next());
     const path = pathText(plain.length > 0 ? plain : next());
-    const letter = letters.get(path) ?? "M";
-    files.set(path, { path, from, letter, added: number(added), deleted: number(deleted) });
+    const file = files.get(path) ?? { path, from, letter: "M" };
+    files.set(path, { ...file, added: number(added), deleted: number(deleted) });
   }
-  for (const [path, letter] of letters)
-    if (!files.has(path)) files.set(path, { path, letter, added: 0, deleted: 0 });
   return [...files.values()];
 }
 
