@@ -11,7 +11,7 @@ const SETUP = `
   CREATE TABLE witness (n int); INSERT INTO witness VALUES (1);
   CREATE SEQUENCE sq; SELECT setval('sq', 5);
   CREATE FUNCTION seqback() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RETURN setval('sq', 1); END $$;
-  CREATE FUNCTION outer_seqback() RETURNS bigint LANGUAGE sql AS 'SELECT seqback()';
+  CREATE FUNCTION outer_seqback() RETURNS bigint LANGUAGE sql AS 'SELECT seqback() AS "${"ж".repeat(40)}"';
   CREATE FUNCTION far() RETURNS text LANGUAGE sql AS $$ SELECT dblink_exec('dbname=' || current_database(), 'DELETE FROM witness') $$;
   CREATE FUNCTION built() RETURNS void LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'SELECT set' || 'val(''sq'', 1)'; END $$;
   CREATE FUNCTION on_row() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM setval('sq', 1); RETURN NEW; END $$;
@@ -89,7 +89,11 @@ describe("a dry run", () => {
   it("of what a rollback undoes still runs and reports", async () => {
     for (const statements of [
       ["INSERT INTO tidy (x) VALUES ('a') RETURNING x"],
-      ["UPDATE t SET x = 'z'", "DELETE FROM t", "CREATE TABLE more (x serial)"],
+      [
+        "UPDATE t SET x = 'z' FROM (SELECT 1 AS triggered) f WHERE f.triggered = 1",
+        "DELETE FROM t",
+        "CREATE TABLE more (x serial)",
+      ],
       ["DROP TABLE parent CASCADE"],
     ]) {
       const { text, isError } = await execute(statements, true);
@@ -101,7 +105,7 @@ describe("a dry run", () => {
 });
 
 it.each([
-  "SELECT seqback()",
+  "SELECT outer_seqback()",
   "INSERT INTO triggered VALUES (1)",
   "DO $$ BEGIN EXECUTE 'SELECT set' || 'val(''sq'', 1)'; END $$",
 ])("a change that is refused has changed nothing before: %s", async (sql) => {

@@ -1,5 +1,5 @@
+import { StringDecoder } from "node:string_decoder";
 import {
-  callOf,
   isDenied,
   isDeniedRelation,
   type Mention,
@@ -46,14 +46,10 @@ export async function readBody(
   for (let next = texts.pop(); next !== undefined; next = texts.pop()) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the scanner does not report them.
     const tokens = /[\0-\x08\x0e-\x1f]/.test(next) ? undefined : await tokensOf(next);
-    // PostgreSQL decodes `U&"…"` later, and cuts long names.
-    const isUnclear = (token: Token) =>
-      /^u&/i.test(token.text) || Buffer.byteLength(nameOf(token) ?? "") > 63;
-    if (tokens === undefined || tokens.some(isUnclear)) {
+    // PostgreSQL decodes `U&"…"` later. The rest may still do certain harm.
+    if (tokens === undefined || tokens.some((token) => /^u&/i.test(token.text)))
       reasons.unshift("has code that can't be checked");
-      break;
-    }
-    for (const [at, token] of tokens.entries()) {
+    for (const [at, token] of (tokens ?? []).entries()) {
       const before = plain(tokens[at - 1]);
       const after = plain(tokens[at + 1]);
       const name = nameOf(token);
@@ -62,7 +58,7 @@ export async function readBody(
       if (name === undefined) continue;
       mentions.add(`name ${name}`);
       const kind = after === "(" ? "function" : before === "." ? "attribute" : undefined;
-      for (const mention of kind === undefined ? [] : callOf(name, kind)) mentions.add(mention);
+      if (kind !== undefined) mentions.add(`${kind} ${name}`);
       if (kind !== undefined && isChange && runsText(name)) reasons.push(`calls ${name}`);
       if (kind !== undefined && isRefused(name)) harm ??= `calls ${name}`;
       if (isDeniedRelation(name)) reasons.push(`reads ${name}`);
@@ -84,12 +80,15 @@ export async function readBody(
 /** A token in lower case; empty if there is none. */
 const plain = (token: Token | undefined) => token?.text.toLowerCase() ?? "";
 
-/** The name that a word means, folded as PostgreSQL does. */
+/** The name that a word means, folded and cut as PostgreSQL does. */
 function nameOf({ text, tokenName, keywordName }: Token): string | undefined {
   if (tokenName !== "IDENT" && keywordName === "NO_KEYWORD") return undefined;
-  return text.startsWith('"')
+  const name = text.startsWith('"')
     ? text.slice(1, -1).replaceAll('""', '"')
     : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const bytes = Buffer.from(name);
+  // Without a part of a letter at the end.
+  return bytes.length < 64 ? name : new StringDecoder().write(bytes.subarray(0, 63));
 }
 
 /** The value of a string without escapes. */

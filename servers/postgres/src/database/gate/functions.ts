@@ -67,17 +67,17 @@ export const isDeniedRelation = (name: string) => DENIED_RELATIONS.has(name.toLo
 
 /**
  * An object that SQL names, as its kind and its bare, decoded name. An `attribute` is a function in attribute notation,
- * `(x).f` or `t.f`, which usually names a column; a `name` is that of a type or relation; a `block` is the code of DO. `always` is
+ * `(x).f` or `t.f`, which usually names a column; a `name` is that of a relation and its type; a `block` is the code of DO. `always` is
  * what no statement names: casts and operator classes of PostgreSQL's own types, which every statement may use.
  */
 export type Mention =
-  | `${"function" | "attribute" | "operator" | "name" | "block"} ${string}`
+  | `${"function" | "attribute" | "operator" | "type" | "name" | "block"} ${string}`
   | "always ";
 
 /** A call by name; the notation `type(x)` is a cast. */
 export const callOf = (name: string, kind: "function" | "attribute" = "function"): Mention[] => [
   `${kind} ${name}`,
-  `name ${name}`,
+  `type ${name}`,
 ];
 
 /** The operators of IN, LIKE, BETWEEN, CASE, USING and similar, which SQL does not write. */
@@ -93,7 +93,7 @@ function mentionedBy(key: string, value: unknown): Mention[] {
   if (/^funccall$/i.test(key)) return last(tree.funcname).flatMap((name) => callOf(name));
   if (key === "A_Indirection") return attributes(namesOf(tree.indirection));
   if (key === "ColumnRef") return attributes(namesOf(tree.fields).slice(1));
-  if (/^typename$/i.test(key)) return last(tree.names).map((name): Mention => `name ${name}`);
+  if (/^typename$/i.test(key)) return last(tree.names).map((name): Mention => `type ${name}`);
   if (typeof tree.relname === "string") return [`name ${tree.relname}`];
   const operator = key === "A_Expr" ? tree.name : key === "SubLink" ? tree.operName : tree.useOp;
   return last(operator).map((name): Mention => `operator ${name}`);

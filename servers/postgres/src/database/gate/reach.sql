@@ -1,5 +1,5 @@
 -- What the objects of these mentions ($1, kind and name) execute, a row for each fact: a "reason" to refuse it, the name of a
--- function in a "library" or of a "volatile" one, "statements", an "expression", or a "function", "operator" or "name" that it
+-- function in a "library" or of a "volatile" one, "statements", an "expression", or a "function", "operator" or "type" that it
 -- uses. For a change ($2) also triggers, rules, defaults and all policies, here and where foreign keys lead.
 WITH asked AS (SELECT mention, pg_catalog.split_part(mention, ' ', 1) AS kind, pg_catalog.substr(mention, pg_catalog.strpos(mention, ' ') + 1) AS name
   FROM pg_catalog.unnest($1::text[]) AS mention),
@@ -67,12 +67,12 @@ SELECT p.mention, p.object, NULL, u.fact, u.value FROM (
     UNION ALL SELECT 'operator', o.oprname FROM pg_catalog.pg_operator o WHERE d.refclassid = 'pg_catalog.pg_operator'::regclass AND o.oid = d.refobjid) u
 UNION ALL
 SELECT a.mention, pg_catalog.concat('type ', t.oid::regtype), NULL, u.fact, u.value
-FROM asked a JOIN pg_catalog.pg_type t ON a.kind = 'name' AND t.typname = a.name::name AND t.oid >= 16384 CROSS JOIN LATERAL (
+FROM asked a JOIN pg_catalog.pg_type t ON a.kind IN ('type', 'name') AND t.typname = a.name::name AND t.oid >= 16384 CROSS JOIN LATERAL (
   SELECT 'expression' AS fact, pg_catalog.pg_get_constraintdef(c.oid) AS value FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid
   UNION ALL SELECT 'function', f.proname FROM pg_catalog.pg_cast c JOIN pg_catalog.pg_proc f ON f.oid = c.castfunc WHERE t.oid IN (c.castsource, c.casttarget)
   UNION ALL SELECT 'function', f.proname FROM pg_catalog.pg_amproc s JOIN pg_catalog.pg_proc f ON f.oid = s.amproc WHERE t.oid IN (s.amproclefttype, s.amprocrighttype)
   UNION ALL SELECT 'function', f.proname FROM pg_catalog.pg_range g JOIN pg_catalog.pg_proc f ON f.oid IN (g.rngcanonical, g.rngsubdiff) WHERE g.rngtypid = t.oid
-  UNION ALL SELECT 'name', u.typname FROM pg_catalog.pg_type u WHERE u.oid >= 16384 AND (u.oid IN (t.typelem, t.typbasetype)
+  UNION ALL SELECT 'type', u.typname FROM pg_catalog.pg_type u WHERE u.oid >= 16384 AND (u.oid IN (t.typelem, t.typbasetype)
     OR u.oid IN (SELECT c.atttypid FROM pg_catalog.pg_attribute c WHERE c.attrelid = t.typrelid AND t.typrelid <> 0)
     OR u.oid IN (SELECT g.rngsubtype FROM pg_catalog.pg_range g WHERE t.oid = g.rngtypid)
     -- The range of a multirange, which depends on it.

@@ -101,7 +101,7 @@ async function madeHere(look: Look, mentions: readonly Mention[]): Promise<Menti
   if (mentions.length === 0) return [];
   const named = (kind: string) =>
     mentions.flatMap((mention) => (mention.startsWith(kind) ? [mention.slice(kind.length)] : []));
-  const lists = ["operator ", "function ", "attribute ", "name "].map(named);
+  const lists = ["operator ", "function ", "attribute ", "type ", "name "].map(named);
   const rows = await look({ text: NAMES, values: lists });
   const made = new Set(rows.map(({ mention }) => mention));
   const isForeign = (mention: Mention) => made.has("encoding") && /[^ -~]/.test(mention);
@@ -131,7 +131,7 @@ async function bodyOf({ fact, value }: Reached, isChange: boolean): Promise<Body
   }
   const isDoubtful = fact === "volatile" && !HARMLESS.has(value);
   const doubt = isDoubtful ? "is written in C and declared VOLATILE" : undefined;
-  const isNamed = fact === "operator" || fact === "name";
+  const isNamed = fact === "operator" || fact === "type";
   const mentions =
     fact === "function" ? callOf(value) : isNamed ? [`${fact} ${value}` as const] : [];
   return { mentions, reason: fact === "reason" ? value : doubt, isCertain: false };
