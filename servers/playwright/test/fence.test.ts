@@ -58,6 +58,12 @@ const PAGES: readonly (readonly [name: string, html: string, sentence: string, s
     "2 iframes",
   ],
   [
+    "a frame that is not there",
+    '<iframe title="Shop" srcdoc="Error"></iframe>',
+    "no 'Error' in frame 'Shopp'",
+    "no frame 'Shopp'; frames: \"Shop\"",
+  ],
+  [
     "a late image",
     `<script>onload = () => add('<img src="/late">')</script>`,
     "no broken images",
@@ -68,7 +74,8 @@ const PAGES: readonly (readonly [name: string, html: string, sentence: string, s
 ];
 /** Where words, drawings and a hidden twin must mislead no check. */
 const CALM = `<h2>Grosse</h2><p>Finance and maintenance</p><svg><title>one</title></svg>
-  <svg><title>two</title></svg><a href="#" hidden>Home</a><a href="#">Home</a><p id="pay"></p>`;
+  <svg><title>two</title></svg><a href="#" hidden>Home</a><a href="#">Home</a><p id="pay"></p>
+  <iframe title="Shopp"></iframe>`;
 const SCRIPT = `<script>
   const ask = () => fetch("/late").then(() => { console.error("no data"); document.body.append("Gone"); });
   const add = (html) => document.body.insertAdjacentHTML("afterbegin", html);

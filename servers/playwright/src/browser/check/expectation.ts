@@ -12,8 +12,8 @@ import {
   refuseSelector,
   unrun,
 } from "../library.ts";
-import { countOf, locatorOf, targetOn } from "../page/locate.ts";
-import { missing } from "../page/miss.ts";
+import { countOf, frameName, locatorOf, targetOn } from "../page/locate.ts";
+import { MAX_FRAMES, missing } from "../page/miss.ts";
 
 export interface Outcome {
   readonly passed: boolean;
@@ -67,12 +67,18 @@ async function misread(check: ElementCheck, plan: Expectation, page: Page): Prom
   return inFrame(page, check.kind === "number in" ? check.inside : target?.inside);
 }
 
-/** The same for what is around a target: an iframe named as an element, in which nothing ever is, or one of several. */
+/** The same for what is around a target: no iframe or one of several, or one named as an element, in which nothing is. */
 async function inFrame(page: Page, target: Target | undefined): Promise<string> {
   if (target === undefined) return "";
   if (target.base.kind === "frame") {
-    const { calls } = chainOf(target);
-    const count = await countOf(locatorOf(page, { calls: [...calls, call("owner")] }));
+    const owner = locatorOf(page, { calls: [...chainOf(target).calls, call("owner")] });
+    const first = owner.first();
+    // A script can add it later.
+    await first.waitFor({ state: "attached", timeout: ASK_MS }).catch(() => undefined);
+    const count = await owner.count();
+    const frames = count === 0 ? page.mainFrame().childFrames().slice(0, MAX_FRAMES) : [];
+    const names = (await Promise.all(frames.map(frameName))).map((name) => cut(name)).join(", ");
+    if (count === 0) return `no ${target.text}; frames: ${names || "none"}`;
     return count > 1 ? `${target.text} matches ${count} iframes: write nth 2 before it` : "";
   }
   const frames = targetOn(page, target).and(page.locator("iframe, frame"));

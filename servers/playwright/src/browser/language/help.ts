@@ -43,9 +43,9 @@ ${listOf(TABLES.checks)}
 States of an element: ${Object.keys(STATES).join(", ")}; of a field: ${Object.keys(FIELD_STATES).join(", ")}.
 
 A check waits up to 5 s, or for the time after within. Checks that begin with no, and quality checks, run last, once the page
-has settled: no request in progress, no timer due within 2 s. Negative checks and counts must then still hold; the step wait for
-only waits for them. Each sentence is one call of Playwright's \`expect\`: a target that matches several elements fails and lists
-them; only exists, count and no accept any number. Patterns are RE2: no look-around, no back-references.
+has settled: no request is in progress, and the timers that were due within 2 s have run. Negative checks and counts must then
+still hold; the step wait for only waits for them. Each sentence is one call of Playwright's \`expect\`: a target that matches
+several elements fails and lists them; only exists, count and no accept any number. Patterns are RE2: no look-around, no back-references.
 
 # Targets
 

@@ -53,6 +53,8 @@ describe("another wording", () => {
     "expect 'Email' value is 'x'": "expect 'Email' has value 'x'",
     "expect 'Saved' to be visible": "expect text 'Saved' is visible",
     "expect status code is 200": "expect status is 200",
+    "expect h1 doesn't contain 'x'": "expect h1 does not contain 'x'",
+    "expect 'Saved' isn’t visible": "expect 'Saved' is not visible",
     "wait until the heading 'News' inside main exists": "wait for heading 'News' in main exists",
   };
   it.each(Object.entries(WORDINGS))("%s means %s", (text, own) => {
@@ -157,6 +159,14 @@ const REFUSED: Readonly<Record<string, string>> = {
   "list 'Basket' has 3 items": "list 'Basket' has 3 li",
   "first tbody tr contains 'Ada'": "first `tbody tr` contains 'Ada'",
   "button 'Save' is enabled so that the user can continue": "button 'Save' is enabled",
+  "no li contains 'x'": "no li containing 'x'",
+  "no .error is visible": ".error is not visible",
+  "title is 'x' or 'y'": "title is 'Docs'",
+  "li don't contain 'x'": "h1 does not contain 'x'",
+  "h1 has no class 'big'": "h1 has class is not 'big'",
+  "link does not have attribute target": "all forms",
+  "status is not 404": "all forms",
+  "no horizontal scrollbar": "no horizontal overflow",
 };
 const REFUSED_STEPS: Readonly<Record<string, string>> = {
   "click li 2 in nav": "click nth 2 li in nav",
@@ -164,6 +174,7 @@ const REFUSED_STEPS: Readonly<Record<string, string>> = {
   "click 'Save' unless it is disabled": "click 'Save'",
   "click the blue button": "click",
   "set device to iPhone 15": "set cookie",
+  "wait for navigation": "wait for url contains '/done'",
 };
 
 describe("a sentence that is not entirely understood", () => {

@@ -4,7 +4,7 @@ import { CHECKS, type Row } from "./checks.ts";
 import { LINES, TABLES } from "./help.ts";
 import { isLine, readLine } from "./playwright-line.ts";
 import { LanguageError, readForm, Sentence } from "./reader.ts";
-import { corrections, nearestExample } from "./refused.ts";
+import { CLAIMS_NOTHING, corrections, nearestExample } from "./refused.ts";
 import type { Action, Assertion, Check, Script, Step } from "./sentences.ts";
 import { STEPS } from "./steps.ts";
 import { readTarget } from "./target.ts";
@@ -128,6 +128,9 @@ function readAssertion(sentence: Sentence): Assertion | undefined {
 /** Reads an assertion, or a target alone, which becomes visible. */
 function readAwaited(sentence: Sentence): Assertion | undefined {
   const { at, rest } = sentence;
+  // Not the landmark of this role, which is visible on most pages.
+  if (/^(?:the\s+)?navigation(?:\s+to\s.*)?$/i.test(rest))
+    return sentence.refuse("what is to come, such as a URL", at, "wait for url contains '/done'");
   const alone = sentence.try((): Assertion | undefined => {
     const target = readTarget(sentence, "step");
     if (target === undefined || !sentence.isAtEnd) return undefined;
@@ -161,12 +164,11 @@ function parsed<Value>(
   const expected = ONE_OF.format(whole === undefined ? new Set(words) : [whole]);
   const isValid = (words: string) => read(new Sentence(words)) !== undefined;
   const own = corrections(claim, prefix).find(isValid);
-  const head = text.slice(0, at).trim();
+  const [head, rest] = [text.slice(0, at).trim(), text.slice(at).trim()];
   // An example of a check is one of a step after the claim.
   const send =
     own ?? [example, prefix + example, prefix + (nearestExample(claim, forms) ?? "")].find(isValid);
   const advice = send === undefined ? "all forms: pw://help/assertions" : `for example: ${send}`;
-  const isTooLong = own === undefined && at < text.length && isValid(head);
-  const rest = `valid without “${text.slice(at).trim()}”: ${head}`;
-  throw new LanguageError(at, expected, isTooLong ? rest : advice);
+  const isTooLong = own === undefined && CLAIMS_NOTHING.test(rest) && isValid(head);
+  throw new LanguageError(at, expected, isTooLong ? `valid without “${rest}”: ${head}` : advice);
 }

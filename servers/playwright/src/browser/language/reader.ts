@@ -134,8 +134,8 @@ function wordPattern(words: string): RegExp {
   const known = patterns.get(words);
   if (known !== undefined) return known;
   const longestFirst = words.split("|").sort((a, b) => b.length - a.length);
-  const source = longestFirst.join("|").replaceAll("_", "\\s+");
-  const pattern = new RegExp(`(?:${source})(?![\\w-])`, "iy");
+  const both = longestFirst.join("|").replace(/(does|is)_not/g, "$1(?:_not|n['’]t)");
+  const pattern = new RegExp(`(?:${both.replaceAll("_", "\\s+")})(?![\\w-])`, "iy");
   patterns.set(words, pattern);
   return pattern;
 }

@@ -16,8 +16,14 @@ const REFUSED: readonly (readonly [words: RegExp, send: string])[] = [
   [/(?<!\S)(?:list)?items?(?!\S)/di, "li"],
   // A sentence for each element.
   [/(?<=^·+)(?:,?\s+and|,)\s+·+.*?\s(?:is|are)\s/di, " is "],
-  [/^not\s+(.+?)\s(?:is|are)\s/di, "$1 is not "],
+  [/^not?\s+(.+?)\s(?:is|are)\s/di, "$1 is not "],
+  [/(?<=^no\s.+\s)(?:that\s+)?(?:contains?|has\s+text)(?=\s+·)/di, "containing"],
+  [/\s(?:has\s+no|do(?:es)?(?:\s+not|n['’]t)\s+have)\s+(\w+)(?=\s+·)/di, " has $1 is not"],
 ];
+
+/** What can be left out at the end of a sentence: without any other words, it could say something else. */
+export const CLAIMS_NOTHING =
+  /^(?:after|while|when|until|unless|if|so|correctly|properly|successfully|immediately)\b|^(?:(?:for|within)\s+\d|on(?:\s+the)?\s+(?:page|screen|mobile|desktop)$)/i;
 
 /** Everything in quotes or backticks as dots. */
 const bareWords = (text: string): string =>
@@ -62,7 +68,9 @@ export function nearestExample(text: string, examples: readonly string[]): strin
   const written = wordsOf(text);
   // What is absent is another claim than what is there.
   const bare = bareWords(text);
-  const isNegative = /\b(?:no|not|none|never|without)\b/i.test(bare);
+  const isNegative = /\b(?:no|not|none|never|without)\b|n['’]t\b/i.test(bare);
+  // There is no example of what an element does not have.
+  if (isNegative && /\b(?:has\s+no|have)\b/i.test(bare)) return undefined;
   const isOf = (example: string) =>
     /\bnot?\b/.test(example) ? isNegative || /\ball\b/i.test(bare) : !isNegative;
   const scores = examples.filter(isOf).map((example) => {

@@ -238,10 +238,7 @@ export const SLOTS = {
   state: oneOf<keyof typeof STATES>({ ...namesOf(STATES), "displayed|shown": "visible" }),
   "field state": oneOf(namesOf(FIELD_STATES)),
   page: oneOf<"title" | "url">({ "title|page_title": "title", "url|page_url": "url" }),
-  absence: oneOf<Absence>({
-    ...same(ABSENCES),
-    "horizontal scroll|horizontal scrolling|horizontal scrollbar": "horizontal overflow",
-  }),
+  absence: oneOf<Absence>(same(ABSENCES)),
   severity: oneOf(same(SEVERITIES)),
   time: oneOf(same(["response time", "load time", "lcp"] as const)),
   ...{ range, request, url, reply, duration, key },

@@ -7,7 +7,7 @@ import { countOf, frameName, targetOn } from "./locate.ts";
 import { TARGETED } from "./snapshot.ts";
 
 const MAX_NEAREST = 3;
-const MAX_FRAMES = 10;
+export const MAX_FRAMES = 10;
 const MAX_NAME_CHARS = 80;
 const SNAPSHOT_MS = 2_000;
 const FIELD = /box|radio|slider|switch|spinbutton/;
