@@ -279,10 +279,10 @@ async function rates(works) {
 
 /** Does a job 32 times, with `CONTEXTS` of them in progress. @param {() => unknown} work */
 async function crowd(work) {
-  let left = CONTEXTS * 4;
+  let remaining = CONTEXTS * 4;
   const worker = async () => {
-    while (left > 0) {
-      left -= 1;
+    while (remaining > 0) {
+      remaining -= 1;
       await work();
     }
   };
@@ -314,7 +314,7 @@ async function memoryOf(pid) {
 async function family(pid) {
   const all = await Promise.all((await treeOf(pid)).map(({ id }) => memoryOf(id)));
   // One may have ended by now.
-  return all.length === 0 ? Number.NaN : all.reduce((sum, one) => sum + (one || 0), 0);
+  return all.length === 0 ? Number.NaN : all.reduce((sum, share) => sum + (share || 0), 0);
 }
 
 /** The processor time of a process and all below it, with those that have ended. @param {number | undefined} pid */
@@ -335,16 +335,16 @@ async function treeOf(pid) {
     (await readdir("/proc")).map(async (name) => {
       const stat = await readFile(`/proc/${name}/stat`, "latin1").catch(() => "");
       const fields = stat.slice(stat.lastIndexOf(")")).split(" ").map(Number);
-      const ticks = fields.slice(12, 16).reduce((sum, one) => sum + one, 0);
+      const ticks = fields.slice(12, 16).reduce((sum, tick) => sum + tick, 0);
       return { id: Number(name), parent: fields[2], spent: ticks * 10 };
     }),
   );
-  /** @type {(one: (typeof all)[number]) => typeof all} */
-  const below = (one) => [
-    one,
-    ...all.filter(({ parent }) => parent === one.id).flatMap((child) => below(child)),
+  /** @type {(entry: (typeof all)[number]) => typeof all} */
+  const below = (entry) => [
+    entry,
+    ...all.filter(({ parent }) => parent === entry.id).flatMap((child) => below(child)),
   ];
-  return all.filter(({ id }) => id === pid).flatMap((one) => below(one));
+  return all.filter(({ id }) => id === pid).flatMap((entry) => below(entry));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

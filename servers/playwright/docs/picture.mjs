@@ -23,7 +23,7 @@ const site = createServer((_, response) =>
 );
 const url = `http://127.0.0.1:${await listen(site)}/`;
 /** @param {string} text */
-const shown = (text) => text.replaceAll(url, "http://localhost:3000/");
+const portable = (text) => text.replaceAll(url, "http://localhost:3000/");
 
 const client = new RawClient(
   [
@@ -68,7 +68,7 @@ const page = `<!doctype html><meta charset="utf-8"><style>
   pre { font: 13px/1.5 ui-monospace, monospace; white-space: pre-wrap } h2 { font-size: 13px; margin: 0 0 6px; color: #6b7280 }
   p { margin: 6px 0 } .ok { color: #15803d } .bad { color: #b91c1c } .bad small { color: #1f2937; margin-left: 20px }
   img { width: 100%; border: 1px solid #d1d5db; border-radius: 8px; display: block } div > div + div { margin-top: 18px } main > div + div { margin-top: 0 }
-</style><main><div><div><h2>pw_run_test</h2><pre>${safe(shown(JSON.stringify(call, undefined, 2)))}</pre></div>
+</style><main><div><div><h2>pw_run_test</h2><pre>${safe(portable(JSON.stringify(call, undefined, 2)))}</pre></div>
 <div><h2>The answer, after ${durationMs} ms</h2><section><p><b>${safe(verdict)}</b></p>${checks}</section></div></div>
 <div><h2>${artifacts[0]?.split("/").at(-1)}</h2><img src="data:image/png;base64,${screenshot.toString("base64")}"></div></main>`;
 await writeFile(join(folder, "page.html"), page);

@@ -46,7 +46,7 @@ export const tasks: readonly Task[] = [
         assertions: ["h1 is 'Docs'", "no console errors"],
       }),
     check: async (_answer, world) =>
-      (await reports(world)).some((one) => one.passed && one.assertions.length >= 2),
+      (await reports(world)).some((run) => run.passed && run.assertions.length >= 2),
   },
   {
     name: "the actual heading",
@@ -95,7 +95,7 @@ export const tasks: readonly Task[] = [
     check: async (answer, world) =>
       !answer.includes(world.secret ?? "") &&
       (await reports(world)).some(
-        (one) => one.passed && one.final_url?.includes("/in?name=Ada") === true,
+        (run) => run.passed && run.final_url?.includes("/in?name=Ada") === true,
       ),
   },
   {
@@ -108,8 +108,8 @@ export const tasks: readonly Task[] = [
         assertions: ["no horizontal overflow"],
       }),
     check: async (_answer, world) =>
-      (await reports(world)).some((one) =>
-        one.assertions.some(({ device, passed }) => device === "iPhone 15" && passed),
+      (await reports(world)).some((run) =>
+        run.assertions.some(({ device, passed }) => device === "iPhone 15" && passed),
       ),
   },
   {
@@ -126,7 +126,7 @@ export const tasks: readonly Task[] = [
         })),
       });
     },
-    check: async (_answer, world) => (await reports(world)).filter((one) => one.passed).length >= 3,
+    check: async (_answer, world) => (await reports(world)).filter((run) => run.passed).length >= 3,
   },
   {
     name: "what is different",
@@ -172,6 +172,6 @@ export const tasks: readonly Task[] = [
     check: async (answer, world) =>
       answer.includes("@playwright/test") &&
       answer.includes('getByRole("link", { name: "Sign in" })') &&
-      (await reports(world)).some((one) => one.passed),
+      (await reports(world)).some((run) => run.passed),
   },
 ];

@@ -90,7 +90,7 @@ export const browsed = z
 
 /** Links to artifacts, pictures first. */
 export function linksOf(artifacts: readonly ShownArtifact[] = []) {
-  const isPicture = (one: ShownArtifact) => one.mime_type === "image/png";
-  const sorted = [...artifacts.filter(isPicture), ...artifacts.filter((one) => !isPicture(one))];
+  const isPicture = (item: ShownArtifact) => item.mime_type === "image/png";
+  const sorted = [...artifacts.filter(isPicture), ...artifacts.filter((item) => !isPicture(item))];
   return sorted.map(({ uri, name, mime_type }) => ({ uri, name, mimeType: mime_type }));
 }

@@ -45,7 +45,7 @@ export const server = defineServer({
   prompts,
   // A browser takes a second to start, so it starts in advance.
   // Loaded late, so that starting the server stays cheap.
-  async open({ options: given, allowlist: allowed, env, log, resourcesChanged }) {
+  async open({ options: flags, allowlist: allowed, env, log, resourcesChanged }) {
     const { createPathGuard } = await import("@refmcp/boundary");
     const { Services } = await import("./browser/services.ts");
     const {
@@ -57,18 +57,18 @@ export const server = defineServer({
       allowHosts,
       denyHosts,
       allowPrivate,
-    } = given;
+    } = flags;
     const services = new Services({
       env,
       launch: { browser, executablePath, cdpEndpoint, wsEndpoint, sandbox },
       rules: { allowHosts, denyHosts, allowPrivate },
-      outputDir: given.outputDir,
-      project: given.project,
-      ignoreHttpsErrors: given.ignoreHttpsErrors,
+      outputDir: flags.outputDir,
+      project: flags.project,
+      ignoreHttpsErrors: flags.ignoreHttpsErrors,
       // Each run has a browser; more than one per core use memory without being faster.
-      concurrency: given.concurrency ?? Math.min(4, Math.max(2, availableParallelism())),
+      concurrency: flags.concurrency ?? Math.min(4, Math.max(2, availableParallelism())),
       paths: createPathGuard(allowed),
-      links: given.http === undefined ? "file" : "pw",
+      links: flags.http === undefined ? "file" : "pw",
       log: (sentence) => log.info(sentence),
       changed: resourcesChanged,
     });

@@ -171,8 +171,8 @@ describe("forbidden addresses", () => {
     const policy = new NetworkPolicy({ denyHosts: ["127.0.0.3"] }, resolve);
     const moved = makeTester({ policy });
     const url = `http://rebind.test:${outside.port}/`;
-    const found = await moved.failure({ url, assertions: ["title is 'refused' within 20s"] });
-    expect(found).toMatchObject({ kind: "denied", message: expect.stringContaining("127.0.0.3") });
+    const error = await moved.failure({ url, assertions: ["title is 'refused' within 20s"] });
+    expect(error).toMatchObject({ kind: "denied", message: expect.stringContaining("127.0.0.3") });
     expect(outside.hits).toContain("/");
     expect(inside.connections()).toBe(0);
     // Also if it moves before the page is requested.

@@ -56,8 +56,8 @@ describe("browser sessions under attack", () => {
     expect(seen.data.snapshot).toContain("[secret BROWSE]");
     const read = await act("signed-in", "expect 'Password' has value matches /^h/");
     expect(read.data.failed_step).toContain("secret");
-    const given = { steps: ["click #go"], assertions: ["title contains 'h' within 50ms"] };
-    const checked = await talk.good("pw_browse_act", { session: "signed-in", ...given });
+    const args = { steps: ["click #go"], assertions: ["title contains 'h' within 50ms"] };
+    const checked = await talk.good("pw_browse_act", { session: "signed-in", ...args });
     const actual = 'the title is "[secret BROWSE]"';
     expect(checked.data.assertions).toMatchObject([{ passed: false, actual }]);
     expect((await evaluate("signed-in", "document.title")).text).toContain("used a secret");

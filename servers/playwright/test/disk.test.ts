@@ -52,16 +52,16 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     expect(report.failed_step).toBeUndefined();
     expect(report.assertions.map(({ passed }) => passed)).toEqual([true, true, false]);
     const home = join(folder, report.run_id ?? "");
-    const kept = await readdir(home);
-    for (const name of kept) await expectWhole(join(home, name));
+    const files = await readdir(home);
+    for (const name of files) await expectWhole(join(home, name));
     const [note = ""] = report.notes ?? [];
     expect(note).toMatch(
       /^not kept in .* \(no space left on device\).*; --output-dir chooses another folder$/,
     );
     const lost = note.replace(`not kept in ${home}: `, "").match(/[\w.-]+(?=, | \()/g) ?? [];
     const names = ["home-filled.png", "home.har", "home.png", "report.json"];
-    expect([...kept, ...lost].sort()).toEqual(names);
+    expect([...files, ...lost].sort()).toEqual(names);
     const linked = report.artifacts?.map(({ name }) => name) ?? [];
-    expect([...linked, "report.json"].sort()).toEqual(kept.sort());
+    expect([...linked, "report.json"].sort()).toEqual(files.sort());
   });
 });

@@ -141,6 +141,6 @@ it("the time limit of a run begins when its page is open, not when its browser s
   await writeFile(slow, `#!/bin/sh\nsleep 9\nexec "${executablePath}" "$@"\n`);
   await chmod(slow, 0o755);
   const talk = await session({ executablePath: slow });
-  const given = { url: `${web.url}/calm`, assertions: ["h1 is 'Docs'"], timeout_ms: 8_000 };
-  expect((await talk.good("pw_run_test", given)).data.passed).toBe(true);
+  const args = { url: `${web.url}/calm`, assertions: ["h1 is 'Docs'"], timeout_ms: 8_000 };
+  expect((await talk.good("pw_run_test", args)).data.passed).toBe(true);
 });

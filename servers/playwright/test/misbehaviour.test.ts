@@ -51,15 +51,15 @@ const web = await site({
 });
 
 describe("pages that do not behave", () => {
-  /** The next run works, whatever the last page did. */
+  /** The next run works after any page. */
   const expectNextRunToPass = async () =>
     expect((await lab.run({ ...good, url: web.url })).passed).toBe(true);
 
   it.each(Object.keys(ENDLESS))("one that %s ends at the deadline", async (name) => {
     const url = `${web.url}/${Object.keys(ENDLESS).indexOf(name)}`;
-    const found = await lab.failure({ url, steps: ["wait for 60s"], timeoutMs: 1_500 });
-    expect(found).toMatchObject({ kind: "timeout", message: expect.stringContaining("1500 ms") });
-    expect(found.data).toMatchObject({ passed: false, durationMs: expect.any(Number) });
+    const failure = await lab.failure({ url, steps: ["wait for 60s"], timeoutMs: 1_500 });
+    expect(failure).toMatchObject({ kind: "timeout", message: expect.stringContaining("1500 ms") });
+    expect(failure.data).toMatchObject({ passed: false, durationMs: expect.any(Number) });
     await expectNextRunToPass();
   });
 
@@ -96,7 +96,7 @@ describe("pages that do not behave", () => {
       (error: unknown) => String(Object(error).code),
     );
     const { browser } = await lab.tester.contexts.browser();
-    const isCrashing = (one: Page) => one.url().endsWith("/crash");
+    const isCrashing = (page: Page) => page.url().endsWith("/crash");
     const busy = await vi.waitUntil(
       () =>
         browser
@@ -113,9 +113,9 @@ describe("pages that do not behave", () => {
   });
 
   it("a host that refuses or sends no HTTP is reported as such", async () => {
-    const found = await lab.failure({ url: "http://127.0.0.1:1/" });
-    expect(found).toMatchObject({ kind: "unavailable", code: "unreachable" });
-    expect(found.message).toContain("127.0.0.1:1");
+    const failure = await lab.failure({ url: "http://127.0.0.1:1/" });
+    expect(failure).toMatchObject({ kind: "unavailable", code: "unreachable" });
+    expect(failure.message).toContain("127.0.0.1:1");
     const tcp = createTcp((socket) => socket.end("nonsense\n"));
     await new Promise<void>((resolve) => tcp.listen(0, "127.0.0.1", resolve));
     const { port } = Object(tcp.address());

@@ -164,10 +164,10 @@ it("agrees with hand-written checks with Playwright's own expect", async () => {
         const page = await browser.newPage();
         await page.goto(url);
         const running = Object.values(checks).map((run) => run(page));
-        const theirs = (await Promise.allSettled(running)).map((one) => one.status === "fulfilled");
+        const theirs = (await Promise.allSettled(running)).map((run) => run.status === "fulfilled");
         const sentences = Object.keys(checks);
-        const given = sentences.map((one) => `${one} within 500ms`);
-        const { assertions } = await lab.run({ url, assertions: given });
+        const lines = sentences.map((sentence) => `${sentence} within 500ms`);
+        const { assertions } = await lab.run({ url, assertions: lines });
         return [
           { name, verdicts: assertions.map(({ passed }, n) => [sentences[n], passed]) },
           { name, verdicts: theirs.map((passed, n) => [sentences[n], passed]) },

@@ -128,8 +128,8 @@ it.runIf(process.platform === "linux")(
     const cache = join(home, ".cache/refmcp/playwright/runs");
     expect(note).toContain(`since ${cache} cannot be written (`);
     expect(note).toContain("--output-dir chooses another folder");
-    const shown = await call("pw_view_artifact", { run_id: data.run_id });
-    expect(Buffer.from(shown.images[0]?.data ?? "", "base64")).toEqual(
+    const picture = await call("pw_view_artifact", { run_id: data.run_id });
+    expect(Buffer.from(picture.images[0]?.data ?? "", "base64")).toEqual(
       await readFile(fileURLToPath(links[0]?.uri ?? "")),
     );
     // Only this user can read them.

@@ -62,7 +62,7 @@ async function run(
   const report = await lab.run({
     url: web.url,
     steps: [WRITE, ...steps, "wait for network idle"],
-    assertions: assertions.map((one) => `${one} within 50ms`),
+    assertions: assertions.map((assertion) => `${assertion} within 50ms`),
     ...{ look, evidence },
   });
   const files = await Promise.all((report.artifacts ?? []).map(({ path }) => readFile(path)));
@@ -92,7 +92,7 @@ describe("a secret that a page shows everywhere", () => {
     const steps = shots.map((shot) => `screenshot '${shot}`);
     const { report } = await run(steps, [], ["screenshot"]);
     for (const name of ["text", "drawing", "copy"]) {
-      const shot = report.artifacts?.find((one) => one.name.endsWith(`-${name}.png`));
+      const shot = report.artifacts?.find((artifact) => artifact.name.endsWith(`-${name}.png`));
       const { data } = PNG.sync.read(await readFile(shot?.path ?? ""));
       // The color of Playwright's masks.
       expect(data.includes(Buffer.from("ff00ffff", "hex")), name).toBe(true);
@@ -127,7 +127,7 @@ describe("a secret that a page shows everywhere", () => {
     ["press Control+C on 'Token'"],
     ["click button 'Replace'", "press Backspace on 'Token'"],
   ])("is not edited or copied by %s", async (...steps) => {
-    const { report, text } = await run(steps.filter((one) => typeof one === "string"));
+    const { report, text } = await run(steps.filter((step) => typeof step === "string"));
     expect(report.failed_step).toContain("the field holds a secret");
     expectNone(text);
   });
@@ -160,20 +160,20 @@ describe("no other tool returns a secret", () => {
     process.env.PW_SECRET_KEY = KEY;
     talk = await session({ args: ["--toolsets", "all", "--allow-evaluate"] });
   });
-  const call = async (tool: string, given: Record<string, unknown>) => {
-    const answer = await talk.call(tool, given);
+  const call = async (tool: string, args: Record<string, unknown>) => {
+    const answer = await talk.call(tool, args);
     expectNone(answer.text + JSON.stringify([answer.data, answer.links]));
     return answer;
   };
 
   it("of a run: its report, its artifacts, its spec, an inspection that repeats it, a comparison", async () => {
-    const given = { url: web.url, steps: [WRITE, "wait for network idle"] };
-    const { data } = await call("pw_run_test", { ...given, evidence: ["har"] });
+    const args = { url: web.url, steps: [WRITE, "wait for network idle"] };
+    const { data } = await call("pw_run_test", { ...args, evidence: ["har"] });
     const { run_id } = data;
     for (const name of ["report.json", "home.har"])
       expect((await call("pw_view_artifact", { run_id, name })).isError).toBe(false);
     expect((await call("pw_export_spec", { run_id })).text).toContain("process.env.PW_SECRET_KEY");
-    expect((await call("pw_inspect_page", given)).isError).toBe(false);
+    expect((await call("pw_inspect_page", args)).isError).toBe(false);
     await call("pw_compare", { url: web.url, steps: [WRITE], keep: true });
     await call("pw_compare", { url: web.url });
     // Nor is it in any file of these runs.

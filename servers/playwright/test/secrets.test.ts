@@ -15,7 +15,7 @@ describe("secrets", () => {
 
   it("in a URL reach only the site", async () => {
     let authorization = "";
-    const made = await site({
+    const web = await site({
       "/": (request, response) => {
         authorization = request.headers.authorization ?? authorization;
         const status = request.headers.authorization === undefined ? 401 : 200;
@@ -23,7 +23,7 @@ describe("secrets", () => {
         response.writeHead(status, headers).end(page("<h1>Good</h1>"));
       },
     });
-    const url = made.url.replace("http://", "http://ada:open-sesame@");
+    const url = web.url.replace("http://", "http://ada:open-sesame@");
     const report = await lab.run({ url, assertions: ["h1 is 'Good'"] });
     expect(report.passed).toBe(true);
     expect(authorization).toBe(`Basic ${Buffer.from("ada:open-sesame").toString("base64")}`);

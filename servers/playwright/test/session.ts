@@ -29,8 +29,8 @@ export interface Session {
 const LIMITED = new Set(
   server.tools.flatMap(({ name, input }) => ("timeout_ms" in input.shape ? name : [])),
 );
-const patient = (name: string, given: Record<string, unknown>) =>
-  LIMITED.has(name) ? { timeout_ms: 300_000, ...given } : given;
+const patient = (name: string, args: Record<string, unknown>) =>
+  LIMITED.has(name) ? { timeout_ms: 300_000, ...args } : args;
 
 const open: (() => Promise<unknown>)[] = [];
 
@@ -43,10 +43,10 @@ export async function closeAll(): Promise<void> {
 }
 
 /** A site that is closed after the tests of the file. */
-export async function site(...given: Parameters<typeof serve>): Promise<Site> {
-  const made = await serve(...given);
-  open.push(() => made.close());
-  return made;
+export async function site(...args: Parameters<typeof serve>): Promise<Site> {
+  const web = await serve(...args);
+  open.push(() => web.close());
+  return web;
 }
 
 /** A folder that is deleted after the tests of the file. */
@@ -99,10 +99,10 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
     options.args ?? [],
   ].flat();
   const connected = await connectInMemory(server, { ...options, args });
-  const call: Session["call"] = async (name, given = {}, signal) =>
+  const call: Session["call"] = async (name, input = {}, signal) =>
     answerOf(
       await connected.client.callTool(
-        { name, arguments: patient(name, given) },
+        { name, arguments: patient(name, input) },
         signal === undefined ? undefined : { signal },
       ),
     );
@@ -111,8 +111,8 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
     runs,
     connected,
     call,
-    async good(name, given) {
-      const answer = await call(name, given);
+    async good(name, input) {
+      const answer = await call(name, input);
       if (answer.isError) throw new Error(answer.text);
       return answer;
     },

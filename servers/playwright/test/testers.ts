@@ -25,13 +25,13 @@ export interface TestTester {
   close(): Promise<void>;
 }
 
-export const launchOptions = (given: Partial<LaunchOptions> = {}): LaunchOptions => ({
+export const launchOptions = (options: Partial<LaunchOptions> = {}): LaunchOptions => ({
   ...{
     browser: "chromium",
     executablePath: undefined,
   },
   ...{ cdpEndpoint: undefined, wsEndpoint: undefined, sandbox: true, env: process.env },
-  ...given,
+  ...options,
 });
 
 /** Starts a browser. */
@@ -55,10 +55,10 @@ export const CALL: Calling = {
 export async function makeDrivers(
   idleMs?: number,
   log: (sentence: string) => void = () => undefined,
-  given?: Partial<LaunchOptions>,
+  options?: Partial<LaunchOptions>,
   concurrency = 1,
 ): Promise<Drivers> {
-  const own = given ?? (await ensureBrowser());
+  const own = options ?? (await ensureBrowser());
   const folder = await folderOf("drivers");
   const drivers = new Drivers(
     {

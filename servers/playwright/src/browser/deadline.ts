@@ -15,7 +15,7 @@ export const workMs = ({ leftMs }: Calling): number =>
 const SLOW_PAGE =
   "The page may be slow or in an endless loop. Raise timeout_ms, or check less in one run.";
 
-/** The deadline of one run: it ends after its time limit or when the caller cancels, whatever the page does. */
+/** The deadline of one run: it ends after its time limit or when the caller cancels, even if the page hangs. */
 export class Deadline {
   readonly #ends: number;
   readonly totalMs: number;

@@ -42,11 +42,11 @@ async function deviceOf(name: string): Promise<Device> {
   const options = await Promise.all(parts.map((part) => partOf(part, name)));
   return {
     name,
-    options: Object.assign({ viewport: DEFAULT_VIEWPORT }, ...options.map((one) => one.options)),
+    options: Object.assign({ viewport: DEFAULT_VIEWPORT }, ...options.map((part) => part.options)),
     descriptors: options.flatMap(({ descriptor }) => descriptor ?? []),
     others: Object.assign(
       {},
-      ...options.map((one) => (one.descriptor === undefined ? one.options : {})),
+      ...options.map((part) => (part.descriptor === undefined ? part.options : {})),
     ),
   };
 }
@@ -67,7 +67,7 @@ async function partOf(
   }
   const { devices } = playwright();
   const descriptorNames = Object.keys(devices);
-  const key = descriptorNames.find((one) => one.toLowerCase() === part.toLowerCase());
+  const key = descriptorNames.find((key) => key.toLowerCase() === part.toLowerCase());
   const descriptor = key === undefined ? undefined : devices[key];
   if (descriptor !== undefined && key !== undefined) {
     const { defaultBrowserType: _, ...options } = descriptor;

@@ -19,8 +19,8 @@ describe("resources", () => {
       changes.push(method);
     });
     await client.listen({ resourcesListChanged: true });
-    const given = { url: web.url, assertions: ["h1 is 'x' within 1ms"] };
-    runId = String((await talk.good("pw_run_test", given)).data.run_id);
+    const args = { url: web.url, assertions: ["h1 is 'x' within 1ms"] };
+    runId = String((await talk.good("pw_run_test", args)).data.run_id);
   });
 
   it("contain a run's artifacts, as linked in the answer, and notify of changes", async () => {
@@ -36,12 +36,12 @@ describe("resources", () => {
   });
 
   it("complete runs and the artifacts of one", async () => {
-    const complete = async (name: string, value: string, given: Record<string, string> = {}) =>
+    const complete = async (name: string, value: string, args: Record<string, string> = {}) =>
       (
         await talk.connected.client.complete({
           ref: { type: "ref/resource", uri: "pw://runs/{run_id}/{artifact}" },
           argument: { name, value },
-          context: { arguments: given },
+          context: { arguments: args },
         })
       ).completion.values;
     expect(await complete("run_id", runId.slice(0, 8))).toEqual([runId]);

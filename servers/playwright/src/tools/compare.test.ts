@@ -31,8 +31,8 @@ beforeAll(async () => {
 /** Keeps a page as the base, and compares its next version. */
 async function compared(next: string) {
   html = page(BODY);
-  const kept = await talk.good("pw_compare", { url: app.url, keep: true });
-  expect(kept.text).toMatch(/^1 page loaded; main is kept\.\n/);
+  const base = await talk.good("pw_compare", { url: app.url, keep: true });
+  expect(base.text).toMatch(/^1 page loaded; main is kept\.\n/);
   html = next;
   const answer = await talk.good("pw_compare", { url: app.url });
   const [first] = answer.data.pages as Page[];
@@ -71,11 +71,11 @@ describe("pw_compare", () => {
       html = html.replace(from, to);
     }
     const { page: only } = await compared(page(html).replace("<title>Docs", "<title>Lamps"));
-    const found = (...lines: RegExp[]) =>
+    const including = (...lines: RegExp[]) =>
       expect.arrayContaining(lines.map((line) => expect.stringMatching(line)));
     expect(only).toMatchObject({
       changed: true,
-      lines: found(
+      lines: including(
         /^\+ a11y violation: label \(critical\) at #count$/,
         /^\+ a11y violation: color-contrast \(serious\)/,
         /^\+ failed request: GET \/lamp\.png \(404\)$/,
@@ -85,7 +85,7 @@ describe("pw_compare", () => {
         /^\+ title: Lamps$/,
         /^\+ .*\/url: \/us$/,
       ),
-      regions: found(/ px differ/),
+      regions: including(/ px differ/),
     });
   });
 
@@ -97,14 +97,14 @@ describe("pw_compare", () => {
           .setHeader("content-type", "text/html")
           .end(request.url === "/about" ? about : page(BODY)),
     });
-    const given = { paths: ["", "/about"], devices: ["dark", "desktop"], base: "two" };
-    const kept = await talk.good("pw_compare", { url: paged.url, ...given, keep: true });
-    expect(kept.text).toMatch(/^4 pages loaded; two is kept\.\n/);
+    const args = { paths: ["", "/about"], devices: ["dark", "desktop"], base: "two" };
+    const first = await talk.good("pw_compare", { url: paged.url, ...args, keep: true });
+    expect(first.text).toMatch(/^4 pages loaded; two is kept\.\n/);
     about = edited("Free returns", "No returns");
     const asked = paged.hits.length;
     const later = await talk.good("pw_compare", { url: paged.url, base: "two" });
     expect(later.text).toMatch(/^2 of 4 pages changed\./);
-    const changed = (later.data.pages as Page[]).filter((one) => one.changed);
+    const changed = (later.data.pages as Page[]).filter((entry) => entry.changed);
     const pages = changed.map(({ page: path, device }) => `${path} ${device}`);
     expect(pages).toEqual(["/about dark", "/about desktop"]);
     expect(paged.hits.slice(asked).filter((path) => path === "/about")).toHaveLength(4);
@@ -119,9 +119,9 @@ describe("pw_compare", () => {
     [{ base: "../x" }, 'base "../x" is not a valid name.'],
     [{ keep: true, paths: ["http://elsewhere.test/"] }, "is not a path."],
     [{ keep: true, paths: Array.from({ length: 61 }, (_, n) => `/${n}`) }, "At most 60 pages"],
-  ])("refuses %j before it opens a page", async (given, message) => {
+  ])("refuses %j before it opens a page", async (args, message) => {
     const asked = app.hits.length;
-    const answer = await talk.call("pw_compare", { url: app.url, ...given });
+    const answer = await talk.call("pw_compare", { url: app.url, ...args });
     expect(answer).toMatchObject({ isError: true, text: expect.stringContaining(message) });
     expect(app.hits.length).toBe(asked);
   });

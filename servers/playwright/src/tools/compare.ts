@@ -28,8 +28,8 @@ export default tool({
   }),
   output: comparison.extend({ artifacts }),
   async run({ timeout_ms: timeoutMs, ...request }, { drivers }, call) {
-    const found = await drivers.compare({ ...request, timeoutMs }, call);
-    const report = fitted(found, comparisonText, call.budget);
+    const comparison = await drivers.compare({ ...request, timeoutMs }, call);
+    const report = fitted(comparison, comparisonText, call.budget);
     return withLinks(withUris(report), linksOf(report.artifacts), comparisonText(report));
   },
 });

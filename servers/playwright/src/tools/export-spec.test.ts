@@ -49,8 +49,8 @@ describe("pw_export_spec", () => {
   });
 
   it("checks that there is one table before its rows, as a run does", async () => {
-    const given = { url: "http://localhost:3000/", assertions: ["table has at most 5 rows"] };
-    const { text } = await talk.good("pw_export_spec", given);
+    const args = { url: "http://localhost:3000/", assertions: ["table has at most 5 rows"] };
+    const { text } = await talk.good("pw_export_spec", args);
     expect(text).toContain('await expect(page.getByRole("table")).toHaveCount(1);');
     expect(text).toMatch(/getByRole\("table"\)\.getByRole\("row"\).*toBeLessThanOrEqual\(5\);/);
   });
@@ -73,8 +73,8 @@ describe("pw_export_spec", () => {
     [{ url: undefined }, "Neither url nor run_id was given"],
     [{ run_id: "20260101-000000-00000000" }, "There is no run"],
     [{ device: "iPhon 15" }, "iPhone 15"],
-  ])("refuses %j", async (given, said) => {
-    const answer = await talk.call("pw_export_spec", { url: "http://localhost:3000/", ...given });
+  ])("refuses %j", async (args, said) => {
+    const answer = await talk.call("pw_export_spec", { url: "http://localhost:3000/", ...args });
     expect(answer.isError).toBe(true);
     expect(answer.text).toContain(said);
   });

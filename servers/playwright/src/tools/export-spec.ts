@@ -19,8 +19,8 @@ export default tool({
     assertions: assertions.describe("As in pw_run_test."),
     device: z.string().optional().describe('"iPhone 15", "1024x768", "dark".'),
   }),
-  async run({ run_id: id, device, title, ...given }, { drivers, runs }, call) {
-    const test = id === undefined ? { ...given, devices: [] } : await runs.done(id);
+  async run({ run_id: id, device, title, ...script }, { drivers, runs }, call) {
+    const test = id === undefined ? { ...script, devices: [] } : await runs.done(id);
     const name = device ?? test.devices[0];
     const [chosen] = name === undefined ? [] : await drivers.devices([name]);
     return exportSpec({ ...test, title, device: chosen }, call.budget);

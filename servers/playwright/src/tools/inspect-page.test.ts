@@ -13,9 +13,9 @@ beforeAll(async () => {
   talk = await sharedSession();
 });
 
-/** The targets of an inspection, each of which works in an assertion. */
-async function worked(url: string, given: unknown): Promise<string[]> {
-  const targets = Array.isArray(given) ? given.map(String) : [];
+/** The targets of an inspection; each must work in an assertion. */
+async function worked(url: string, value: unknown): Promise<string[]> {
+  const targets = Array.isArray(value) ? value.map(String) : [];
   const assertions = targets.map((target) => `${target} is visible`);
   const { data, text } = await talk.good("pw_run_test", { url, assertions });
   expect(data, text).toMatchObject({ passed: true });
@@ -57,7 +57,7 @@ describe("pw_inspect_page", () => {
     });
     const { data } = await talk.good("pw_inspect_page", { url: shop.url });
     const targets = await worked(shop.url, data.targets);
-    expect(targets.filter((one) => one.startsWith("button"))).toEqual([
+    expect(targets.filter((target) => target.startsWith("button"))).toEqual([
       "button in listitem containing 'Lamp Add'",
       "button in listitem containing 'Chair Add'",
       "button exactly 'Pay' in frame 'Payment'",

@@ -13,8 +13,8 @@ let home: string;
 
 beforeAll(async () => {
   const web = await site({ "/": page("<h1>Docs</h1>") });
-  const kept = { trace: "retain-on-failure", screenshot: "only-on-failure" };
-  const use = { launchOptions: await ensureBrowser(), ...kept };
+  const evidence = { trace: "retain-on-failure", screenshot: "only-on-failure" };
+  const use = { launchOptions: await ensureBrowser(), ...evidence };
   process.env.PW_SECRET_PIN = "48151623";
   home = await project(await folderOf("specs"), {
     "playwright.config.js": `export default { workers: 1, timeout: 60_000, use: ${JSON.stringify(use)} };\n`,
@@ -84,8 +84,8 @@ describe("pw_run_specs", () => {
   });
 
   it("treats no argument as an option of the command", async () => {
-    for (const given of [{ files: ["-x"], grep: "$(touch x)" }, { files: ["--version"] }]) {
-      const { text } = await talk.call("pw_run_specs", given);
+    for (const args of [{ files: ["-x"], grep: "$(touch x)" }, { files: ["--version"] }]) {
+      const { text } = await talk.call("pw_run_specs", args);
       expect(text).toContain("No test of the project matches");
     }
     expect((await talk.call("pw_run_specs", { project: "a; touch x" })).isError).toBe(true);

@@ -5,7 +5,7 @@ import { fitted, withUris } from "../browser/run/report.ts";
 import { runSuite, suiteReport, suiteText } from "../browser/run/suite.ts";
 import { artifacts, devices, linksOf, sentences, tool } from "../context.ts";
 
-const one = z.strictObject({
+const test = z.strictObject({
   name: z.string(),
   url: z.string(),
   steps: sentences.describe("click button 'Save'; fill field 'Email' with 'a@b.c'; press Enter"),
@@ -21,7 +21,7 @@ export default tool({
   openWorld: true,
   view: "report",
   input: z.strictObject({
-    tests: z.array(one).min(1).max(500).describe("As in pw_run_test, each with a name."),
+    tests: z.array(test).min(1).max(500).describe("As in pw_run_test, each with a name."),
     devices: devices.describe("As in pw_run_test."),
     timeout_ms: fields
       .timeoutMs(30_000, 600_000)

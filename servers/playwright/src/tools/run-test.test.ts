@@ -19,9 +19,9 @@ beforeAll(async () => {
 
 describe("pw_run_test", () => {
   it("answers as documented", async () => {
-    const given = { url: web.url, assertions: ["h1 contains 'Docs'", "no console errors"] };
+    const args = { url: web.url, assertions: ["h1 contains 'Docs'", "no console errors"] };
     const { client } = talk.connected;
-    const result = await client.callTool({ name: "pw_run_test", arguments: given });
+    const result = await client.callTool({ name: "pw_run_test", arguments: args });
     const [text, link] = result.content;
     if (text?.type !== "text") throw new Error("the first block is not a text");
     expect(text.text.startsWith("All checks passed (2 assertions). See screenshot.")).toBe(true);
@@ -59,13 +59,13 @@ describe("pw_run_test", () => {
   });
 
   it("returns a run without a verdict as an error with the same fields", async () => {
-    for (const [given, said] of [
+    for (const [args, said] of [
       [{ assertions: ["h1 contans 'Docs'"] }, /cannot be parsed/],
       [{ url: "file:///etc/passwd" }, /file: is not allowed/],
       [{ url: "http://127.0.0.1:1/" }, /127\.0\.0\.1:1/],
     ] as const) {
       const base = { url: web.url, assertions: ["h1 exists"] };
-      const answer = await talk.call("pw_run_test", { ...base, ...given });
+      const answer = await talk.call("pw_run_test", { ...base, ...args });
       expect(answer.isError, answer.text).toBe(true);
       expect(answer.text).toMatch(said);
       expect(answer.data).toMatchObject({
@@ -114,7 +114,7 @@ describe("pw_run_test", () => {
     await expect(running).rejects.toThrow();
     const next = { url: web.url, assertions: ["h1 is 'Docs'"] };
     expect((await talk.good("pw_run_test", next)).data.passed).toBe(true);
-    const kept = (await readdir(talk.runs)).map((id) => join(talk.runs, id, "report.json"));
-    expect(kept.filter((path) => readFileSync(path, "utf8").includes("/cancelled"))).toEqual([]);
+    const reports = (await readdir(talk.runs)).map((id) => join(talk.runs, id, "report.json"));
+    expect(reports.filter((path) => readFileSync(path, "utf8").includes("/cancelled"))).toEqual([]);
   });
 });

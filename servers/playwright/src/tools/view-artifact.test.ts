@@ -23,17 +23,17 @@ describe("pw_view_artifact", () => {
   it("shows the first screenshot, scaled for a model", async () => {
     const { images, text } = await talk.good("pw_view_artifact", { run_id: "one" });
     expect(images).toEqual([expect.objectContaining({ mimeType: "image/png" })]);
-    const shown = PNG.sync.read(Buffer.from(images[0]?.data ?? "", "base64"));
-    expect([shown.width, shown.height]).toEqual([1_500, 100]);
-    expect([...shown.data.subarray(0, 4)]).toEqual([10, 20, 30, 255]);
+    const image = PNG.sync.read(Buffer.from(images[0]?.data ?? "", "base64"));
+    expect([image.width, image.height]).toEqual([1_500, 100]);
+    expect([...image.data.subarray(0, 4)]).toEqual([10, 20, 30, 255]);
     expect(text).toContain("3000x200 px, shown at 1/2");
   });
 
   it("returns a text in parts, without loss", async () => {
     let whole = "";
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const given = { run_id: "one", name: "log.txt", offset };
-      const { text } = await talk.good("pw_view_artifact", given);
+      const args = { run_id: "one", name: "log.txt", offset };
+      const { text } = await talk.good("pw_view_artifact", args);
       const [note, next] = /\n\[characters .*continue with offset (\d+)\]$/.exec(text) ?? [];
       whole += note === undefined ? text : text.slice(0, -note.length);
       offset = next === undefined ? undefined : Number(next);
@@ -48,8 +48,8 @@ describe("pw_view_artifact", () => {
     [{ run_id: "../one" }, "There is no run"],
     [{ name: "film.webm" }, "neither a picture nor a text"],
     [{ name: "home.trace.zip" }, "npx playwright show-trace"],
-  ])("refuses %j", async (given, said) => {
-    const answer = await talk.call("pw_view_artifact", { run_id: "one", ...given });
+  ])("refuses %j", async (args, said) => {
+    const answer = await talk.call("pw_view_artifact", { run_id: "one", ...args });
     expect(answer.isError).toBe(true);
     expect(answer.text).toContain(said);
     expect(answer.text).not.toContain("private\n");

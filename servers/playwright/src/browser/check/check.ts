@@ -70,7 +70,7 @@ export async function checkAll(
   if (settled === undefined) return false;
   // If a check had to wait longer, the page changed after it was quiet.
   await (isSettled ? settling.settled(deadline) : settled);
-  const passed = early.filter((one) => isRepeated(one) && outcomes.get(one)?.passed === true);
+  const passed = early.filter((item) => isRepeated(item) && outcomes.get(item)?.passed === true);
   await Promise.all(passed.map((assertion) => decide(assertion, ONCE)));
   for (const assertion of late) await decide(assertion);
   for (const { method, url } of events.unanswered.slice(0, MAX_OPEN))
@@ -123,9 +123,9 @@ async function untilOn(
     const outcome = await deadline.race(tolerant(check, scope));
     if (outcome === undefined)
       return { passed: false, actual: "the page navigates too fast to be checked" };
-    const left = ends - performance.now();
-    if (outcome.passed || left <= 0 || waitMs === ONCE) return outcome;
-    await deadline.sleep(Math.min(left, PAUSES_MS[look] ?? 250));
+    const remaining = ends - performance.now();
+    if (outcome.passed || remaining <= 0 || waitMs === ONCE) return outcome;
+    await deadline.sleep(Math.min(remaining, PAUSES_MS[look] ?? 250));
   }
 }
 

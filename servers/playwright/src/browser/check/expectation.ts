@@ -93,12 +93,12 @@ const POLL_MS = 100;
 async function hold(plan: Expectation, page: Page, timeout: number): Promise<void> {
   const { on, polls, not, matcher, args } = plan;
   const expect = expectation();
-  const resolvedArgs = args.map((one) => {
-    if (one instanceof RegExp) return unrun(one);
+  const resolvedArgs = args.map((arg) => {
+    if (arg instanceof RegExp) return unrun(arg);
     // A spec has a base URL for it.
-    return matcher === "toHaveURL" && String(one).startsWith("/")
-      ? new URL(String(one), page.url()).href
-      : one;
+    return matcher === "toHaveURL" && String(arg).startsWith("/")
+      ? new URL(String(arg), page.url()).href
+      : arg;
   });
   const check = async (on: object, options: readonly unknown[]) => {
     const assertions: unknown = not ? Reflect.get(on, "not") : on;
@@ -120,7 +120,7 @@ async function hold(plan: Expectation, page: Page, timeout: number): Promise<voi
     try {
       if (polls === "count") return await check(expect(count), []);
       if (count === 0) throw new Error(NOT_FOUND);
-      const isMatch = locator.evaluate((one, css) => one.matches(css), polls.css, {
+      const isMatch = locator.evaluate((element, css) => element.matches(css), polls.css, {
         timeout: ASK_MS,
       });
       return await check(expect(await isMatch), []);
@@ -144,23 +144,23 @@ async function reason(
 ): Promise<string> {
   const message = plain(error);
   const target = "target" in check ? check.target : undefined;
-  const shown = (value: unknown, max?: number) => cut(see(String(value ?? "")), max);
+  const excerpt = (value: unknown, max?: number) => cut(see(String(value ?? "")), max);
   if (message.includes(NOT_FOUND) && target !== undefined) {
     const isState = "state" in check || matcher === "toBeVisible";
     const isHidden = isState && (await countOf(targetOn(page, target))) > 0;
     return isHidden ? "it is hidden" : missing(page, target);
   }
   const own = /^Error: (.*)$/m.exec(message)?.[1];
-  if (own !== undefined) return shown(own, 300).slice(1, -1);
+  if (own !== undefined) return excerpt(own, 300).slice(1, -1);
   const actual = actualOf(error);
   if (polls === "count") return `the count is ${await locatorOf(page, on).count()}`;
   if (matcher === "toHaveCount" && check.kind === "text") {
-    if (Number(actual) === 0) return `the page has no text ${shown(check.compare.value)}`;
+    if (Number(actual) === 0) return `the page has no text ${excerpt(check.compare.value)}`;
     const first = await locatorOf(page, on)
       .first()
       .textContent()
       .catch(() => "");
-    return `${actual} elements match, the first with the text ${shown(first)}`;
+    return `${actual} elements match, the first with the text ${excerpt(first)}`;
   }
   if (matcher === "toHaveCount") {
     const isNumber = isCount(check) || check.kind === "playwright";
@@ -171,11 +171,11 @@ async function reason(
   if ("state" in check && polls !== undefined)
     return `it is ${args[0] !== not ? "not " : ""}${check.state}`;
   if (on.calls.length === 0)
-    return `the ${matcher === "toHaveTitle" ? "title" : "url"} is ${shown(actual)}`;
+    return `the ${matcher === "toHaveTitle" ? "title" : "url"} is ${excerpt(actual)}`;
   if (reads === undefined)
-    return `it is ${STATE_WORDS[String(actual)] ?? shown(actual).slice(1, -1)}`;
+    return `it is ${STATE_WORDS[String(actual)] ?? excerpt(actual).slice(1, -1)}`;
   if (actual === null || actual === "attribute not present") return `it has no ${reads}`;
-  return `its ${reads} is ${shown(actual)}`;
+  return `its ${reads} is ${excerpt(actual)}`;
 }
 
 const STATE_WORDS: Readonly<Record<string, string>> = {

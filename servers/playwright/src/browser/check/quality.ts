@@ -53,7 +53,7 @@ export async function absenceOutcome(
 function none(what: string, all: readonly string[], count = all.length): Outcome {
   if (count === 0) return { passed: true, actual: "there are none" };
   const noun = count === 1 ? what.replace(/s$/, "") : what;
-  const list = all.slice(0, MAX_SHOWN).map((one) => shown(one, 240));
+  const list = all.slice(0, MAX_SHOWN).map((item) => shown(item, 240));
   const first = list.length === 0 ? "" : `, the first: ${list.join(", then ")}`;
   return { passed: false, actual: `${count} ${noun}${first}` };
 }
@@ -129,8 +129,8 @@ async function runAxe(
     Reflect.get(window, "axe");
   const { violations } = await axe.run(scope ?? document, { resultTypes: ["violations"] });
   const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
-  return violations.map((one) => {
-    const { id, impact, nodes } = Object(one);
+  return violations.map((violation) => {
+    const { id, impact, nodes } = Object(violation);
     const elements = listOf(nodes)
       .slice(0, 200)
       .map((node) => String(Object(node).target).slice(0, 2_000));

@@ -54,7 +54,7 @@ async function linesOf({ page, events, deadline, secrets }: PageSession): Promis
     ...errors.map(({ text }) => `console error: ${text}`),
     ...events.requests
       .filter(isFailed)
-      .map((one) => `failed request: ${one.method} ${one.url} (${one.failure ?? one.status})`),
+      .map((req) => `failed request: ${req.method} ${req.url} (${req.failure ?? req.status})`),
     ...violations.flatMap(({ id, impact, elements }) =>
       elements.map((css) => `a11y violation: ${id} (${impact}) at ${css.replace(GENERATED, "*")}`),
     ),

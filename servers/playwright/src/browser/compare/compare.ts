@@ -88,8 +88,8 @@ export async function comparePages(
       hint: 'Use letters, digits, "-", "_" and ".": main.',
     });
   const base = request.keep ? undefined : await baseOf(runs, request.base);
-  const or = (asked: readonly string[], kept: readonly string[] = []) =>
-    asked.length > 0 ? [...new Set(asked)] : kept;
+  const or = (asked: readonly string[], base: readonly string[] = []) =>
+    asked.length > 0 ? [...new Set(asked)] : base;
   const asked = {
     ...request,
     paths: or(or(request.paths, base?.paths), [""]),
@@ -115,7 +115,7 @@ export async function comparePages(
       }),
     );
     const count = (is: (page: ComparedPage) => unknown) => entries.filter(is).length;
-    const [changed, failed] = [count((one) => one.changed), count((one) => one.error)];
+    const [changed, failed] = [count((entry) => entry.changed), count((entry) => entry.error)];
     // A page in an unintended state must not become what later versions are measured by.
     const { paths, steps, devices } = asked;
     if (request.keep && failed === 0)
@@ -267,12 +267,12 @@ function summaryOf({ keep, base }: CompareRequest, count: number, changed: numbe
 /** The answer for people and for hosts without structured content. */
 export function comparisonText(report: Comparison): string {
   const { summary, pages, run_id, notes = [], artifacts, durationMs } = report;
-  const blocks = pages.flatMap(({ page, device, changed, error, ...one }) => [
+  const blocks = pages.flatMap(({ page, device, changed, error, ...rest }) => [
     ...(changed ? [`${page} [${device}]: changed`] : []),
     ...(error === undefined ? [] : [`${page} [${device}]: ${error}`]),
-    ...(one.lines ?? []).map((line) => `  ${line}`),
-    ...(one.regions ?? []).map((line) => `  picture: ${line}`),
-    ...(one.ignored ?? []).map((line) => `  ignored: ${line}`),
+    ...(rest.lines ?? []).map((line) => `  ${line}`),
+    ...(rest.regions ?? []).map((line) => `  picture: ${line}`),
+    ...(rest.ignored ?? []).map((line) => `  ignored: ${line}`),
   ]);
   const facts = `${durationMs} ms, run ${run_id}`;
   const files = artifacts.map(({ path }) => path);

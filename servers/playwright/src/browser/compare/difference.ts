@@ -20,7 +20,7 @@ export async function differenceOf(
   const { lines, chance } = await lineDifference(before, after);
   const pictures = (loads: readonly Capture[]) => loads.map(({ png }) => png);
   const picture = await pictureDifference(pictures(before), pictures(after));
-  const shown = [...chance].slice(0, MAX_SHOWN).map(plain);
+  const list = [...chance].slice(0, MAX_SHOWN).map(plain);
   const more = chance.size > MAX_SHOWN ? ` and ${chance.size - MAX_SHOWN} more` : "";
   return {
     lines,
@@ -28,7 +28,7 @@ export async function differenceOf(
     diff: picture.diff,
     ignored: [
       ...(picture.isVarying ? ["parts of the picture that differ at each load"] : []),
-      ...(shown.length === 0 ? [] : [`what differs at each load: ${shown.join("; ")}${more}`]),
+      ...(list.length === 0 ? [] : [`what differs at each load: ${list.join("; ")}${more}`]),
     ],
   };
 }
@@ -50,7 +50,7 @@ async function lineDifference(before: readonly Capture[], after: readonly Captur
   const chance = new Set<string>();
   const [then, now] = [before[0]?.lines ?? [], after[0]?.lines ?? []];
   const lines: string[] = [];
-  let [y, z, shown] = [0, 0, 0];
+  let [y, z, end] = [0, 0, 0];
   for (const { removed, added, count } of diffArrays(old[0] ?? [], fresh[0] ?? [])) {
     const part = removed ? then.slice(y, y + count) : now.slice(z, z + count);
     if (removed || added)
@@ -60,13 +60,13 @@ async function lineDifference(before: readonly Capture[], after: readonly Captur
           continue;
         }
         const context = now[z - 1];
-        if (context !== undefined && shown < z) lines.push(`  ${plain(context)}`);
+        if (context !== undefined && end < z) lines.push(`  ${plain(context)}`);
         lines.push(`${removed ? "-" : "+"} ${plain(line)}`);
-        shown = z;
+        end = z;
       }
     if (!added) y += count;
     if (!removed) z += count;
-    if (added) shown = z;
+    if (added) end = z;
   }
   return { lines, chance };
 }
@@ -90,8 +90,8 @@ async function pictureDifference(
   const { PNG } = (await import("pngjs")).default;
   const pixelmatch = (await import("pixelmatch")).default;
   const pictures = [...before, ...after].map((png) => PNG.sync.read(png));
-  const width = Math.max(...pictures.map((one) => one.width));
-  const height = Math.max(...pictures.map((one) => one.height));
+  const width = Math.max(...pictures.map((picture) => picture.width));
+  const height = Math.max(...pictures.map((picture) => picture.height));
   const columns = Math.ceil(width / CELL) + 2;
   const canvases = pictures.map((picture) => {
     const canvas = new PNG({ width, height });

@@ -34,8 +34,8 @@ interface Pending {
 }
 
 /**
- * A process with Playwright and a browser. Whatever a page does to them, the server's own process stays small and
- * responsive: a driver that takes too long is killed, and one whose heap is full ends by itself.
+ * A process with Playwright and a browser. No page can make the server's own process grow or stop responding: a driver
+ * that takes too long is killed, and one whose heap is full ends by itself.
  */
 export class Driver {
   readonly #child: ChildProcess;
@@ -80,7 +80,7 @@ export class Driver {
    */
   async call<Name extends Method>(
     method: Name,
-    given: Parameters<Methods[Name]>[0],
+    params: Parameters<Methods[Name]>[0],
     call: Calling,
     maxMs: number,
   ): Promise<Awaited<ReturnType<Methods[Name]>>> {
@@ -111,7 +111,7 @@ export class Driver {
       return await new Promise<Awaited<ReturnType<Methods[Name]>>>((resolve, reject) => {
         this.#calls.set(id, { resolve, reject, call, started: () => started() });
         if (this.#child.connected)
-          this.#send({ id, method, given, endsAt: Date.now() + call.leftMs });
+          this.#send({ id, method, params, endsAt: Date.now() + call.leftMs });
         else this.#fail();
       });
     } finally {

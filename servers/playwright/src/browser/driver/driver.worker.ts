@@ -34,7 +34,7 @@ async function open({ launch: options, ...rest }: DriverOptions): Promise<object
 
 type Call = Extract<Order, { method: string }>;
 
-async function answer({ id, method, given, endsAt }: Call): Promise<void> {
+async function answer({ id, method, params, endsAt }: Call): Promise<void> {
   const abort = new AbortController();
   calls.set(id, abort);
   const progress = (...all: [number, number?, string?]) => send({ id, progress: all });
@@ -47,7 +47,7 @@ async function answer({ id, method, given, endsAt }: Call): Promise<void> {
         return endsAt - Date.now();
       },
     };
-    const value = await run(given, call);
+    const value = await run(params, call);
     send({ id, value, rss: process.memoryUsage.rss() });
   } catch (error) {
     send({ id, failed: packed(error), rss: process.memoryUsage.rss() });

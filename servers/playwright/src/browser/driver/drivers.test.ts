@@ -6,7 +6,7 @@ import { CALL, makeDrivers, requestOf } from "../../../test/testers.ts";
 
 const assertions = ["h1 is 'Good' within 50ms"];
 
-/** Drivers for three runs at once, and a site that responds when it is told to. */
+/** Drivers for three runs at once, and a site that holds its responses until it is released. */
 async function lab() {
   const before = new Set(descendantsOf(process.pid).map(({ pid }) => pid));
   const drivers = await makeDrivers(undefined, undefined, undefined, 3);
@@ -31,7 +31,7 @@ async function lab() {
     arrived: (count: number) => expect.poll(() => web.hits.length).toBe(count),
     respond(text = "Good") {
       heading = text;
-      for (const one of waiting.splice(0)) one();
+      for (const release of waiting.splice(0)) release();
     },
   };
 }

@@ -11,7 +11,7 @@ import { launchOptions, makeTester } from "../../../test/testers.ts";
 import { launch } from "./launch.ts";
 
 describe("if no browser starts", () => {
-  const failed = (given: Parameters<typeof launchOptions>[0]) => launch(launchOptions(given));
+  const failed = (options: Parameters<typeof launchOptions>[0]) => launch(launchOptions(options));
 
   it("the error has the reason of each that was tried, and the command that installs one", async () => {
     const path = join(await folderOf("broken"), "chrome");

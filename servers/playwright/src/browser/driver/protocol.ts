@@ -26,7 +26,7 @@ export type Order =
   | {
       readonly id: number;
       readonly method: string;
-      readonly given: unknown;
+      readonly params: unknown;
       readonly endsAt: number;
     }
   | { readonly id: number; readonly abort: Failed }

@@ -42,11 +42,11 @@ export const SETTLED = 'await page.waitForLoadState("networkidle");';
 export function assertionLines(assertions: readonly Assertion[], spec: Spec): string[] {
   const early = assertions.filter(({ check }) => !isLate(check));
   const late = assertions.filter(({ check }) => isLate(check));
-  const again = early.filter(isRepeated).map((one) => ({ ...one, within: ONCE }));
-  const last = [...again, ...late].flatMap((one) => checkLines(one, spec));
+  const again = early.filter(isRepeated).map((assertion) => ({ ...assertion, within: ONCE }));
+  const last = [...again, ...late].flatMap((assertion) => checkLines(assertion, spec));
   const isNeeded = last.some((line) => !line.startsWith("//"));
   return [
-    ...early.flatMap((one) => checkLines(one, spec)),
+    ...early.flatMap((assertion) => checkLines(assertion, spec)),
     ...(isNeeded ? [SETTLED] : []),
     ...last,
   ];

@@ -30,23 +30,23 @@ export function printAddress(address: string, spec: Pick<Spec, "base" | "url">):
 
 /** A locator as code: `page.getByRole("button", { name: "Save" })`. */
 const printChain = ({ calls }: Chain): string =>
-  ["page", ...calls.map((one) => printCall(one))].join(".");
+  ["page", ...calls.map((call) => printCall(call))].join(".");
 
 export const printTarget = (target: Target): string => printChain(chainOf(target));
 
 const printCall = ({ name, args }: Call): string =>
-  `${name}(${args.map((one) => printArgument(one)).join(", ")})`;
+  `${name}(${args.map((arg) => printArgument(arg)).join(", ")})`;
 
-function printArgument(one: unknown): string {
-  if (typeof one === "string") return js(one);
-  if (typeof one !== "object" || one === null || one instanceof RegExp) return String(one);
-  if (Array.isArray(one)) return `[${one.map((each) => printArgument(each)).join(", ")}]`;
-  if (isChain(one)) return printChain(one);
-  if (isMatch(one)) return `/${globSource(one.glob)}/su`;
-  if (isAnswer(one)) return printAnswer(one);
-  if ("secret" in one) return `process.env.PW_SECRET_${one.secret} ?? ""`;
-  if ("file" in one) return js(String(one.file));
-  const options = Object.entries(one).map(([key, value]) => `${key}: ${printArgument(value)}`);
+function printArgument(arg: unknown): string {
+  if (typeof arg === "string") return js(arg);
+  if (typeof arg !== "object" || arg === null || arg instanceof RegExp) return String(arg);
+  if (Array.isArray(arg)) return `[${arg.map((each) => printArgument(each)).join(", ")}]`;
+  if (isChain(arg)) return printChain(arg);
+  if (isMatch(arg)) return `/${globSource(arg.glob)}/su`;
+  if (isAnswer(arg)) return printAnswer(arg);
+  if ("secret" in arg) return `process.env.PW_SECRET_${arg.secret} ?? ""`;
+  if ("file" in arg) return js(String(arg.file));
+  const options = Object.entries(arg).map(([key, value]) => `${key}: ${printArgument(value)}`);
   return `{ ${options.join(", ")} }`;
 }
 
@@ -77,7 +77,7 @@ export function printExpectation(
 ): string {
   const locator = printChain(on);
   const options = timeout === undefined ? [] : [`{ timeout: ${timeout} }`];
-  const values = args.map((one) => printArgument(one));
+  const values = args.map((arg) => printArgument(arg));
   const check = (last: readonly string[]) =>
     `${not ? "not." : ""}${matcher}(${[...values, ...last].join(", ")});`;
   if (polls === undefined) return `await expect(${locator}).${check(options)}`;
@@ -91,6 +91,6 @@ export function printExpectation(
 
 export function printAct({ on, method, args, options }: Act): string {
   const values: readonly (Argument | object)[] = options === undefined ? args : [...args, options];
-  const list = values.map((one) => printArgument(one)).join(", ");
+  const list = values.map((value) => printArgument(value)).join(", ");
   return `await ${printChain(on)}.${method}(${list});`;
 }

@@ -104,7 +104,7 @@ function linesOf(steps: readonly Step[], assertions: readonly Assertion[], spec:
 /** A step as lines of a spec. */
 function stepLines({ action }: Step, spec: Spec): string[] {
   if (action.kind === "playwright") return [`await ${action.line};`];
-  return actsOf(action)?.flatMap((one) => printAct(one).split("\n")) ?? ownLines(action, spec);
+  return actsOf(action)?.flatMap((act) => printAct(act).split("\n")) ?? ownLines(action, spec);
 }
 
 /** The lines of a step that is not one call. */

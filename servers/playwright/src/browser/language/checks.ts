@@ -67,7 +67,7 @@ const reading = (
 ): Plan => ({
   on: chainOf(target),
   ...{ reads, matcher, not: compare?.negated ?? false },
-  args: [name, compare && expected(compare)].filter((one) => one !== undefined),
+  args: [name, compare && expected(compare)].filter((arg) => arg !== undefined),
 });
 
 function state(target: Target, how: string, not: boolean): Plan {

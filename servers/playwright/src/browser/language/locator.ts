@@ -5,10 +5,10 @@ import type { Act, Answer, Argument, Call, Chain, Target, TextComparison } from 
 /** A timeout in milliseconds that allows one check: Playwright checks once before looking at the clock. */
 export const ONCE = 1;
 
-export const isChain = (one: unknown): one is Chain => has(one, "calls");
-export const isMatch = (one: unknown): one is { readonly glob: string } => has(one, "glob");
-export const isAnswer = (one: unknown): one is Answer => has(one, "reply");
-const has = (one: unknown, key: string) => typeof one === "object" && one !== null && key in one;
+export const isChain = (arg: unknown): arg is Chain => has(arg, "calls");
+export const isMatch = (arg: unknown): arg is { readonly glob: string } => has(arg, "glob");
+export const isAnswer = (arg: unknown): arg is Answer => has(arg, "reply");
+const has = (arg: unknown, key: string) => typeof arg === "object" && arg !== null && key in arg;
 
 export const PAGE: Chain = { calls: [] };
 

@@ -46,17 +46,17 @@ export function parseScript(steps: readonly string[], assertions: readonly strin
   };
   if (problems.length === 0) return script;
   const more = problems.length - MAX_PROBLEMS;
-  const shown = problems.slice(0, MAX_PROBLEMS).join("\n");
-  throw failure("grammar", more > 0 ? `${shown}\nand ${more} more.` : shown);
+  const list = problems.slice(0, MAX_PROBLEMS).join("\n");
+  throw failure("grammar", more > 0 ? `${list}\nand ${more} more.` : list);
 }
 
 /** A problem for the caller: the sentence, a caret below the position, what was expected there, and what to send. */
 function caretText(label: string, text: string, { at, expected, advice }: LanguageError): string {
   const flat = text.replace(/\s/g, " ");
   const from = Math.max(0, at - 60);
-  const shown = `${from > 0 ? "…" : ""}${flat.slice(from, at + 60)}`;
+  const excerpt = `${from > 0 ? "…" : ""}${flat.slice(from, at + 60)}`;
   const caret = " ".repeat(at - from + (from > 0 ? 1 : 0));
-  return `${label} cannot be parsed:\n  ${shown}\n  ${caret}^ expected ${expected}\n  ${advice}`;
+  return `${label} cannot be parsed:\n  ${excerpt}\n  ${caret}^ expected ${expected}\n  ${advice}`;
 }
 
 /** @throws LanguageError with the position of the problem. */
@@ -67,9 +67,9 @@ function parseAssertion(sentence: string): Assertion {
     if (action.kind === "expect") return action.assertion;
     throw new LanguageError(0, "expect(…), since this is an assertion", `for example: ${LINES[2]}`);
   }
-  return parsed(sentence.trimStart(), CHECKS, (one) => {
-    one.takeWords(CLAIM);
-    return readAssertion(one);
+  return parsed(sentence.trimStart(), CHECKS, (reader) => {
+    reader.takeWords(CLAIM);
+    return readAssertion(reader);
   });
 }
 

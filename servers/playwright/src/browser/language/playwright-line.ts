@@ -76,8 +76,8 @@ export function readLine(text: string): Action {
 }
 
 /** Files are read by this server. */
-const filesOf = (given: Argument | undefined): Argument =>
-  Array.isArray(given) ? given.map((file) => ({ file: String(file) })) : { file: String(given) };
+const filesOf = (arg: Argument | undefined): Argument =>
+  Array.isArray(arg) ? arg.map((file) => ({ file: String(file) })) : { file: String(arg) };
 
 function readExpect(line: Line): Assertion {
   line.need("(");

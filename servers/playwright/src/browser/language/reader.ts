@@ -113,7 +113,7 @@ export class Sentence {
   string(expected = "a text in quotes"): string | undefined {
     if (!this.isString) return this.fail(expected);
     const groups = this.take(STRING)?.slice(1);
-    if (groups !== undefined) return unescaped(groups.find((one) => one !== undefined) ?? "");
+    if (groups !== undefined) return unescaped(groups.find((group) => group !== undefined) ?? "");
     const quote = this.text.charAt(this.at).replace("“", "”").replace("‘", "’");
     return this.refuse(`a closing ${quote} for the text that begins here`);
   }

@@ -47,24 +47,24 @@ export const isLate = ({ kind }: Check): boolean => LATE.has(kind);
  * Whether a check that passes is repeated once the page has settled: a negative check and a count can be true only
  * because the page is not complete yet.
  */
-export function isRepeated({ check: one }: Assertion): boolean {
-  if (!isElementCheck(one) || isLate(one)) return false;
-  if (isCount(one)) return true;
-  if (one.kind === "existence") return !one.exists;
+export function isRepeated({ check }: Assertion): boolean {
+  if (!isElementCheck(check) || isLate(check)) return false;
+  if (isCount(check)) return true;
+  if (check.kind === "existence") return !check.exists;
   // For the text of a page, Playwright counts elements.
-  if (one.kind === "text") return one.compare.negated;
-  const { not, matcher, args } = expectationOf(one);
-  const state: string = "state" in one ? one.state : matcher;
+  if (check.kind === "text") return check.compare.negated;
+  const { not, matcher, args } = expectationOf(check);
+  const state: string = "state" in check ? check.state : matcher;
   const atFirst =
     /^(?:hidden|disabled|empty|collapsed|to(?:BeHidden|BeDisabled|BeEmpty|HaveCount))$/;
   return not || args[0] === "" || atFirst.test(state);
 }
 
 /** The assertion in Playwright's terms. */
-export function expectationOf(one: ElementCheck): Expectation {
-  if (one.kind === "playwright") return one.expectation;
-  const row: Pick<ElementRow, "expect"> = ELEMENTS[one.kind];
-  return { not: false, ...row.expect(one) };
+export function expectationOf(check: ElementCheck): Expectation {
+  if (check.kind === "playwright") return check.expectation;
+  const row: Pick<ElementRow, "expect"> = ELEMENTS[check.kind];
+  return { not: false, ...row.expect(check) };
 }
 
 /** The calls of Playwright's API for a step; undefined for one that has none. */
@@ -77,7 +77,7 @@ export function actsOf(action: Action): readonly Act[] | undefined {
 export const secretsOf = ({ steps }: Script): string[] =>
   steps
     .flatMap(({ action }) => actsOf(action)?.flatMap(({ args }) => args) ?? [])
-    .flatMap((one) => (typeof one === "object" && "secret" in one ? String(one.secret) : []));
+    .flatMap((arg) => (typeof arg === "object" && "secret" in arg ? String(arg.secret) : []));
 
 /** How many steps at the beginning are setup steps, which run before the page is opened. */
 export function setupLength(steps: readonly Step[]): number {

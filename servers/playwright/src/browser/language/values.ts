@@ -59,7 +59,7 @@ const texts: Slot<readonly string[]> = (sentence) => {
 const REGEX =
   /\/((?:[^/\\[\n\r\u2028\u2029]|\\.|\[(?:[^\]\\\n\r\u2028\u2029]|\\.)*\])+)\/([a-z]*)/y;
 
-/** A pattern between slashes, in RE2's syntax, which runs in linear time whatever the page's text is. */
+/** A pattern between slashes, in RE2's syntax, which runs in linear time for any text of the page. */
 export function readPattern(
   sentence: Sentence,
   expected = "a pattern between slashes",

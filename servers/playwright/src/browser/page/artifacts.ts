@@ -39,7 +39,7 @@ export class RunArtifacts {
       this.notes.push("no trace: the run uses a secret");
   }
 
-  /** Whether there is a screenshot of the end, whatever the verdict. */
+  /** Whether there is a screenshot of the end, with any verdict. */
   get hasPicture(): boolean {
     return this.#kinds.has("screenshot") || this.#kinds.has("full_page");
   }

@@ -38,7 +38,7 @@ export interface PageSession extends StepScope {
   readonly opened: TestContext;
   /** Of the run, or of the current call. */
   deadline: Deadline;
-  /** Rejects when the page's process crashes or its browser ends, whatever the session is waiting for. */
+  /** Rejects when the page's process crashes or its browser ends, during any wait of the session. */
   readonly ended: Promise<never>;
 }
 

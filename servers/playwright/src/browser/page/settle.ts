@@ -119,10 +119,10 @@ function addClock(property: string, most: number): void {
   const entries = performance.getEntriesByType.bind(performance);
   // The page may replace what it finds, later.
   const [later, Native, scripting] = [setTimeout, Promise, matchMedia("(scripting: none)")];
-  const proxy = (name: string, note: (result: unknown, given: unknown[]) => void) => {
-    const apply = (target: object, self: unknown, given: unknown[]) => {
-      const result = Reflect.apply(Object(target), self, given);
-      note(result, given);
+  const proxy = (name: string, note: (result: unknown, args: unknown[]) => void) => {
+    const apply = (target: object, self: unknown, args: unknown[]) => {
+      const result = Reflect.apply(Object(target), self, args);
+      note(result, args);
       return result;
     };
     Reflect.set(window, name, new Proxy(Object(Reflect.get(window, name)), { apply }));

@@ -43,7 +43,7 @@ export async function snapshotOf(
   const shownLines: string[] = [];
   const candidates: { line: number; ref: string; plain: string; name: string | undefined }[] = [];
   let chars = 0;
-  let found = 0;
+  let total = 0;
   for (const text of lines) {
     const { line: clean, ref, role, name } = snapshotLine(text);
     const line =
@@ -51,7 +51,7 @@ export async function snapshotOf(
     chars += JSON.stringify(line).length;
     const isShown = chars <= budget * 0.7;
     if (ref !== undefined && TARGETED.has(role)) {
-      found += 1;
+      total += 1;
       const plain = name === undefined ? role : `${role} ${quoted(name)}`;
       if (isShown) candidates.push({ line: shownLines.length, ref, plain, name });
     }
@@ -60,7 +60,7 @@ export async function snapshotOf(
   chars = JSON.stringify(shownLines).length;
   const targets: string[] = [];
   const first = candidates.slice(0, limit);
-  const targeting = first.map(({ ref, ...one }) => targetFor(page, page.getByRef(ref), one));
+  const targeting = first.map(({ ref, ...line }) => targetFor(page, page.getByRef(ref), line));
   for (const [index, target] of (await deadline.race(Promise.all(targeting))).entries()) {
     const at = first[index];
     chars += JSON.stringify(target ?? "").length + 1;
@@ -68,7 +68,7 @@ export async function snapshotOf(
     targets.push(target);
     if (target !== at.plain) shownLines[at.line] += ` → ${target}`;
   }
-  const notShown = found - targets.length;
+  const notShown = total - targets.length;
   const leftOut = lines.length - shownLines.length;
   return {
     snapshot: shownLines.join("\n"),

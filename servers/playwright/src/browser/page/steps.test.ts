@@ -17,8 +17,8 @@ describe("every form of a step", () => {
     const steps = playing(forms, file, " within 50s");
     const report = await lab.run({ url: site.url, steps, evidence: ["screenshot"] });
     expect(report.failed_step).toBeUndefined();
-    const kept = report.artifacts?.map(({ name }) => name) ?? [];
-    expect(kept).toEqual(expect.arrayContaining([...pictures]));
+    const names = report.artifacts?.map(({ name }) => name) ?? [];
+    expect(names).toEqual(expect.arrayContaining([...pictures]));
     expect(JSON.stringify(report)).not.toContain("hunter2");
   });
 

@@ -99,8 +99,8 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
       }
       if (tab === undefined) throw new StepFailed(`there is no open ${action.tab} tab`);
       await tabs.switchTo(tab);
-      const left = Math.max(1, ends - performance.now());
-      await tab.waitForLoadState("load", { timeout: left }).catch(() => undefined);
+      const remaining = Math.max(1, ends - performance.now());
+      await tab.waitForLoadState("load", { timeout: remaining }).catch(() => undefined);
       return;
     }
     case "cookie": {
@@ -114,7 +114,7 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
         throw new StepFailed("the run uses a secret, so no HAR file is used");
       return replay(action.file, scope);
     default:
-      for (const one of actsOf(action) ?? []) await act(one, scope, timeout);
+      for (const plan of actsOf(action) ?? []) await act(plan, scope, timeout);
   }
 }
 
@@ -139,9 +139,9 @@ const HOLDS = "the field holds a secret: fill or clear it; only Enter, Tab and E
 /** Executes a plan: one call of Playwright with a strict locator. */
 async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): Promise<void> {
   const { on, method, args, options, timed = false, target } = plan;
-  const values = await Promise.all(args.map((one) => resolved(one, scope)));
+  const values = await Promise.all(args.map((arg) => resolved(arg, scope)));
   const { secrets } = scope;
-  const [secret] = args.flatMap((one) => Object(one).secret ?? []).map(String);
+  const [secret] = args.flatMap((arg) => Object(arg).secret ?? []).map(String);
   if (target === undefined) {
     if (secret !== undefined) throw new StepFailed("a secret is only typed into a field: add into");
     if (await editsSecret(page, undefined, plan, secrets)) throw new StepFailed(HOLDS);
@@ -161,7 +161,7 @@ async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): 
 }
 
 /** Calls a method by its path: `keyboard.press`, `context().route`. */
-async function call(page: Page, path: string, given: readonly unknown[]): Promise<void> {
+async function call(page: Page, path: string, args: readonly unknown[]): Promise<void> {
   const parts = path.split(".");
   const method = parts.pop() ?? "";
   let on: object = page;
@@ -169,21 +169,21 @@ async function call(page: Page, path: string, given: readonly unknown[]): Promis
     const member: unknown = Reflect.get(on, part.replace("()", ""));
     on = Object(typeof member === "function" ? Reflect.apply(member, on, []) : member);
   }
-  await Reflect.apply(Reflect.get(on, method), on, given);
+  await Reflect.apply(Reflect.get(on, method), on, args);
 }
 
 /** An argument for Playwright; secrets and files are read when needed. */
-async function resolved(one: unknown, scope: StepScope): Promise<unknown> {
-  if (typeof one !== "object" || one === null || one instanceof RegExp) return one;
-  if (isChain(one)) return locatorOf(scope.page, one);
-  if (Array.isArray(one)) return Promise.all(one.map((each) => resolved(each, scope)));
-  if (isMatch(one)) {
-    const matches = urlMatcher(one.glob);
+async function resolved(arg: unknown, scope: StepScope): Promise<unknown> {
+  if (typeof arg !== "object" || arg === null || arg instanceof RegExp) return arg;
+  if (isChain(arg)) return locatorOf(scope.page, arg);
+  if (Array.isArray(arg)) return Promise.all(arg.map((each) => resolved(each, scope)));
+  if (isMatch(arg)) {
+    const matches = urlMatcher(arg.glob);
     return (url: URL) => matches(url.href);
   }
-  if (isAnswer(one)) return handlerOf(one, scope);
-  if ("secret" in one) return scope.secrets.all.value(String(one.secret));
-  return "file" in one ? scope.readUpload(String(one.file)) : one;
+  if (isAnswer(arg)) return handlerOf(arg, scope);
+  if ("secret" in arg) return scope.secrets.all.value(String(arg.secret));
+  return "file" in arg ? scope.readUpload(String(arg.file)) : arg;
 }
 
 async function goto(text: string, { page, guard, deadline }: StepScope): Promise<void> {

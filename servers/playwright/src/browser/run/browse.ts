@@ -117,7 +117,7 @@ export class BrowseSession {
       // A function is called.
       const evaluating = page
         .evaluateHandle(expression)
-        .then((one) => one.evaluate((value) => (typeof value === "function" ? value() : value)));
+        .then((ref) => ref.evaluate((value) => (typeof value === "function" ? value() : value)));
       const value: unknown = await deadline.race(evaluating).catch((error: unknown) => {
         if (error instanceof ToolError || page.isClosed()) throw error;
         const reason = error instanceof Error ? error.message : String(error);
@@ -154,10 +154,10 @@ export class BrowseSession {
     const { page, events, artifacts, folder } = session;
     const title = await titleOf(session);
     const notes = [...folder.notes(), ...notesOf(session)].slice(0, 10);
-    const kept = (await this.#tester.options.runs.kept(folder)).filter(
+    const files = (await this.#tester.options.runs.kept(folder)).filter(
       ({ name }) => !this.#shown.has(name),
     );
-    for (const { name } of kept) this.#shown.add(name);
+    for (const { name } of files) this.#shown.add(name);
     const report = {
       url: page.url(),
       status: events.place.response?.status(),
@@ -170,7 +170,7 @@ export class BrowseSession {
     events.answered();
     artifacts.notes.length = 0;
     folder.forget();
-    return { ...report, run_id: folder.id, artifacts: kept.map(shownArtifact) };
+    return { ...report, run_id: folder.id, artifacts: files.map(shownArtifact) };
   }
 }
 
@@ -185,7 +185,7 @@ const testOf = ({
 
 function jsonOf(value: unknown): string {
   try {
-    const plain = (_key: string, one: unknown) => (typeof one === "bigint" ? String(one) : one);
+    const plain = (_key: string, item: unknown) => (typeof item === "bigint" ? String(item) : item);
     return JSON.stringify(value, plain) ?? "undefined";
   } catch {
     throw new ToolError(

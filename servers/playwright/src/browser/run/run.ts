@@ -159,7 +159,7 @@ async function play(
   const seen = look === undefined ? undefined : await snapshotOf(session, look);
   if (failed === undefined) await options.visit?.(session);
   const assertions = resultsOf(script, outcomes, "not checked: a step failed", column);
-  const passed = failed === undefined && assertions.every((one) => one.passed);
+  const passed = failed === undefined && assertions.every((result) => result.passed);
   await artifacts.collect(session, passed).catch((error: unknown) => {
     // A failed screenshot must not lose the verdict.
     const isDecided = failed !== undefined || assertions.length > 0;

@@ -18,16 +18,16 @@ interface Order {
 /** Runs in the page, once for each document. */
 function engine() {
   const held = new WeakSet<Node>();
-  const isField = (one: Element) =>
-    one instanceof HTMLInputElement || one instanceof HTMLTextAreaElement;
+  const isField = (element: Element) =>
+    element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
   const elementsOf = (root: ParentNode): Element[] =>
-    [...root.querySelectorAll("*")].flatMap((one) =>
-      one.shadowRoot === null ? [one] : [one, ...elementsOf(one.shadowRoot)],
+    [...root.querySelectorAll("*")].flatMap((element) =>
+      element.shadowRoot === null ? [element] : [element, ...elementsOf(element.shadowRoot)],
     );
-  const textsOf = (one: Element): string[] => [
-    ...(one instanceof HTMLInputElement || one instanceof HTMLTextAreaElement ? [one.value] : []),
-    ...one.getAttributeNames().map((name) => one.getAttribute(name) ?? ""),
-    ...[one, ...(one.shadowRoot === null ? [] : [one.shadowRoot])].map((node) =>
+  const textsOf = (el: Element): string[] => [
+    ...(el instanceof HTMLInputElement || el instanceof HTMLTextAreaElement ? [el.value] : []),
+    ...el.getAttributeNames().map((name) => el.getAttribute(name) ?? ""),
+    ...[el, ...(el.shadowRoot === null ? [] : [el.shadowRoot])].map((node) =>
       [...node.childNodes].map((part) => (part.nodeType === 3 ? part.nodeValue : "")).join(""),
     ),
   ];
@@ -35,13 +35,13 @@ function engine() {
     const bytes = Uint8Array.from(body.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
     const order: Order = JSON.parse(new TextDecoder().decode(bytes));
     if (order.do === "hold") held.add(root);
-    const shows = (one: Element) =>
-      held.has(one) ||
-      textsOf(one).some((text) => order.values.some((value) => text.includes(value)));
+    const shows = (element: Element) =>
+      held.has(element) ||
+      textsOf(element).some((text) => order.values.some((value) => text.includes(value)));
     const elements = [...(root instanceof Element ? [root] : []), ...elementsOf(root)];
     // The text of an element does not have the values of the fields in it.
     return elements.filter(
-      (one) => (order.do !== "read" || one === root || !isField(one)) && shows(one),
+      (node) => (order.do !== "read" || node === root || !isField(node)) && shows(node),
     );
   };
   return {
@@ -90,8 +90,8 @@ export async function editsSecret(
 ): Promise<boolean> {
   const isKeys = /(?:^|\.)(?:press|type|pressSequentially)$/.test(method);
   if (!secrets.isInUse || !isKeys || HARMLESS.test(String(key))) return false;
-  const fields = field === undefined ? framesOf(page).map((one) => one.locator(":focus")) : [field];
-  const readings = fields.map((one) => readsSecret(one, secrets).catch(() => false));
+  const fields = field === undefined ? framesOf(page).map((doc) => doc.locator(":focus")) : [field];
+  const readings = fields.map((input) => readsSecret(input, secrets).catch(() => false));
   return (await Promise.all(readings)).includes(true);
 }
 
@@ -103,7 +103,7 @@ export async function writeSecret(
   name: string,
   field: ElementHandle,
   method: string,
-  given: readonly unknown[],
+  args: readonly unknown[],
   secrets: SecretsInRun,
   timeout: number,
 ): Promise<void> {
@@ -111,7 +111,7 @@ export async function writeSecret(
   secrets.all.check(name, await documentOf(await field.ownerFrame()));
   await field.$(selectorFor("hold", secrets.all));
   const action = method === "pressSequentially" ? "type" : method;
-  await Reflect.apply(Reflect.get(field, action), field, [...given, { timeout }]);
+  await Reflect.apply(Reflect.get(field, action), field, [...args, { timeout }]);
 }
 
 /** The URL of the document that decides where an element's content is sent. */

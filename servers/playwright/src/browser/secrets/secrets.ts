@@ -107,8 +107,8 @@ export class Secrets {
   /** A JSON value without secrets in its texts; the places of artifacts are this server's own. */
   redactIn<Value>(value: Value): Value {
     if (value === undefined) return value;
-    return JSON.parse(JSON.stringify(value), (key, one) =>
-      typeof one === "string" && key !== "path" && key !== "uri" ? this.redact(one) : one,
+    return JSON.parse(JSON.stringify(value), (key, item) =>
+      typeof item === "string" && key !== "path" && key !== "uri" ? this.redact(item) : item,
     );
   }
 }
@@ -116,11 +116,11 @@ export class Secrets {
 function originsOf(name: string, list: string): string[] {
   return list
     .split(/[\s,]+/)
-    .filter((one) => one !== "")
-    .map((one) => {
-      const origin = URL.canParse(one) ? new URL(one).origin : "null";
-      if (origin !== "null" && new URL(one).href === `${origin}/`) return origin;
-      throw new ToolError("invalid", `${PREFIX}${name}: ${JSON.stringify(one)} is not an origin.`, {
+    .filter((url) => url !== "")
+    .map((url) => {
+      const origin = URL.canParse(url) ? new URL(url).origin : "null";
+      if (origin !== "null" && new URL(url).href === `${origin}/`) return origin;
+      throw new ToolError("invalid", `${PREFIX}${name}: ${JSON.stringify(url)} is not an origin.`, {
         hint: "Use comma-separated origins: https://example.com,http://localhost:3000",
         code: "secret",
       });

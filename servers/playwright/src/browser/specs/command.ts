@@ -128,18 +128,18 @@ function testsIn(text: string): Pick<SpecsReport, "tests" | "errors"> {
   if (text === "") return { tests: [], errors: [] };
   const { config, suites, errors } = jsonReport.parse(JSON.parse(text));
   const testsOf = ({ specs, suites: inner }: Suite, titles: readonly string[]): SpecTest[] => [
-    ...specs.flatMap(({ tests, ...one }) => {
-      const title = [...titles, one.title].join(" › ");
+    ...specs.flatMap(({ tests, ...spec }) => {
+      const title = [...titles, spec.title].join(" › ");
       return tests.map((test) => ({
         ...test,
-        ...{ title, line: one.line, file: join(config.rootDir, one.file) },
+        ...{ title, line: spec.line, file: join(config.rootDir, spec.file) },
       }));
     }),
-    ...inner.flatMap((one) => testsOf(one, [...titles, one.title])),
+    ...inner.flatMap((suite) => testsOf(suite, [...titles, suite.title])),
   ];
   return {
     // The title of an outer suite is its file.
-    tests: suites.flatMap((one) => testsOf(one, [])),
+    tests: suites.flatMap((suite) => testsOf(suite, [])),
     errors: errors.map(({ message = "", stack = message }) => stack),
   };
 }

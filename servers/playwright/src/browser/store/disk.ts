@@ -71,7 +71,7 @@ export class RunFolder {
   notes(): string[] {
     const reasons = [...new Set(this.#lost.map(({ reason }) => reason))];
     const lost = reasons.map((reason) => {
-      const names = this.#lost.filter((one) => one.reason === reason).map(({ name }) => name);
+      const names = this.#lost.filter((loss) => loss.reason === reason).map(({ name }) => name);
       return `${names.join(", ")} (${reason})`;
     });
     const note = `not kept in ${this.path}: ${lost.join(", ")}; --output-dir chooses another folder`;

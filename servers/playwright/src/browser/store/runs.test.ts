@@ -59,8 +59,8 @@ describe("the store of runs", () => {
     const [here, elsewhere] = [new RunStore({ folder }), new RunStore({ folder }, RETENTION, "pw")];
     const id = await ended(here);
     expect((await here.artifact(id, "home.png")).uri).toMatch(/^file:\/\/\/.*\/home\.png$/);
-    const shown = shownArtifact(await elsewhere.artifact(id, "home.png"));
-    expect(shown).toMatchObject({
+    const artifact = shownArtifact(await elsewhere.artifact(id, "home.png"));
+    expect(artifact).toMatchObject({
       uri: `pw://runs/${id}/home.png`,
       path: `pw://runs/${id}/home.png`,
     });

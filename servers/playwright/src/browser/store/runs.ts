@@ -165,11 +165,11 @@ export class RunStore {
   /** @throws ToolError `not_found` for an unknown artifact, with the existing ones. */
   async artifact(id: string, name: string): Promise<Artifact> {
     const artifacts = await this.artifacts(id);
-    const artifact = artifacts.find((one) => one.name === name);
+    const artifact = artifacts.find((entry) => entry.name === name);
     if (artifact !== undefined) return artifact;
     const quotedName = JSON.stringify(name.slice(0, 80));
     throw new ToolError("not_found", `The run ${id} has no artifact ${quotedName}.`, {
-      hint: `It has ${artifacts.map((one) => one.name).join(", ") || "none"}.`,
+      hint: `It has ${artifacts.map((entry) => entry.name).join(", ") || "none"}.`,
     });
   }
 
