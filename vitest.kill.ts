@@ -1,7 +1,7 @@
 const CHANGES = ["open", "write", "writeFile", "copyFile", "rename", "link", "symlink", "unlink"];
 
 /**
- * Options of Node.js for a process that kills itself (kill -9) right before the nth change that it makes to files, whatever the
+ * Options of Node.js for a process that kills itself (kill -9) right before the nth change that it makes to files, at any
  * speed of the machine.
  *
  * @param names of the functions of node:fs that count

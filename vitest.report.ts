@@ -19,7 +19,7 @@ interface Entry {
 /** What `npm test` reads about a suite. */
 export interface Report {
   readonly passed: number;
-  /** The files of which a test ran. */
+  /** The files with a test that ran. */
   readonly files: readonly string[];
   readonly failed: readonly Entry[];
   readonly skipped: readonly Entry[];
@@ -144,10 +144,10 @@ export class SuiteReport implements Reporter {
 }
 
 function ancestorsOf(test: TestCase): (TestSuite | TestModule)[] {
-  const found: (TestSuite | TestModule)[] = [];
+  const ancestors: (TestSuite | TestModule)[] = [];
   for (let group = test.parent; ; group = group.parent) {
-    found.push(group);
-    if (group.type === "module") return found;
+    ancestors.push(group);
+    if (group.type === "module") return ancestors;
   }
 }
 

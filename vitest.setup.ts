@@ -33,8 +33,8 @@ beforeAll(({}, file) => {
 
 function firstTestOf(suite: Readonly<Suite>): Extract<Task, { type: "test" }> | undefined {
   for (const task of suite.tasks) {
-    const found = task.type === "test" ? task : firstTestOf(task);
-    if (found !== undefined) return found;
+    const test = task.type === "test" ? task : firstTestOf(task);
+    if (test !== undefined) return test;
   }
   return undefined;
 }

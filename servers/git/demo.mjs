@@ -77,8 +77,8 @@ export async function demo({ folder, root, say, check, skip, connect }) {
     { before: lost, recovery: /^[0-9a-f]{40}/ },
   );
   check("the question names the commit that is lost", asked.at(-1)?.includes(message) === true);
-  const kept = run(project, "reflog", "--format=%H", "refs/refmcp/recovery");
-  check("the commit is kept for recovery", kept.includes(lost));
+  const reflog = run(project, "reflog", "--format=%H", "refs/refmcp/recovery");
+  check("the commit is kept for recovery", reflog.includes(lost));
   await next.close();
 }
 
@@ -103,14 +103,14 @@ function isRepository(root) {
 
 /** For sources that were unpacked without their history. @param {string} folder */
 async function sample(folder) {
-  const made = join(folder, "sample");
-  await mkdir(made);
-  run(made, "init", "--quiet");
+  const sample = join(folder, "sample");
+  await mkdir(sample);
+  run(sample, "init", "--quiet");
   for (const line of ["# Sample", "Second line"]) {
-    await appendFile(join(made, "README.md"), `${line}\n`);
-    run(made, "add", "README.md");
+    await appendFile(join(sample, "README.md"), `${line}\n`);
+    run(sample, "add", "README.md");
     run(
-      made,
+      sample,
       "-c",
       "user.name=V",
       "-c",
@@ -121,7 +121,7 @@ async function sample(folder) {
       line,
     );
   }
-  return made;
+  return sample;
 }
 
 /** @param {string} cwd @param {string[]} args */

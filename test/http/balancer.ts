@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 
-/** A plain balancer: each request goes to the next process, whatever it is. */
+/** A plain balancer: each request of any kind goes to the next process. */
 export interface Balancer {
   readonly url: URL;
   /** Which process took each request so far, by its index. */

@@ -97,7 +97,7 @@ export class Ledger {
     const isAnswer = !("method" in fields);
     const hasId = fields.id !== undefined && fields.id !== null;
     const exchange = isAnswer && hasId ? this.#exchanges.get(keyOf(fields.id)) : undefined;
-    // A probe belongs to the modern era, whatever the client uses afterwards.
+    // A probe belongs to the modern era, even if the client uses another afterwards.
     const revision = exchange?.method === "server/discover" ? MODERN : this.#revision;
     const problems = validateServerMessage(revision, message, exchange?.method);
     if (!isAnswer)

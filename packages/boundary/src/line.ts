@@ -18,7 +18,7 @@ export class Line {
    * Runs `work` as soon as a place is free. Callers with different keys do not wait for each other.
    *
    * @param signal until a place is free; `work` must observe it itself
-   * @throws the signal's reason, at once, if it aborts before; then whatever `work` throws
+   * @throws the signal's reason, at once, if it aborts before; then what `work` throws
    */
   async run<Result>(
     key: string,

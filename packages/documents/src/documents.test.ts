@@ -16,9 +16,9 @@ async function read(name: string, bytes: Uint8Array | string) {
   return documentText(sourceOf(file), kind);
 }
 
-const textOf = async (...given: Parameters<typeof read>) => (await read(...given)).text;
-const problem = async (...given: Parameters<typeof read>) =>
-  read(...given).then(
+const textOf = async (...args: Parameters<typeof read>) => (await read(...args)).text;
+const problem = async (...args: Parameters<typeof read>) =>
+  read(...args).then(
     ({ text }) => text,
     (error: Error) => error.message,
   );

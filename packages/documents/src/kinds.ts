@@ -27,13 +27,13 @@ export function documentKind(name: string): DocumentKind | undefined {
   return MAILDIR.test(name) ? "mail" : undefined;
 }
 
-/** Headers that messages begin with, in whatever file a server or program has put them. */
+/** Headers that messages begin with, in any file that a server or program has put them in. */
 const MAIL_START =
   /^(?:Return-Path|Received|Delivered-To|X-Original-To|Message-ID|MIME-Version|DKIM-Signature|ARC-Seal|From|Date|Subject): /i;
 /** Only these need to be decoded; a message without one is text already. */
 const MAIL_ENCODING = /^(?:MIME-Version|Content-Type|Content-Transfer-Encoding): /im;
 
-/** What kind of document begins with these bytes (best some thousand), whatever its name; undefined for most files. */
+/** What kind of document begins with these bytes (best some thousand), with any name; undefined for most files. */
 export function kindOfStart(start: Uint8Array): DocumentKind | undefined {
   const bytes = Buffer.from(start.buffer, start.byteOffset, start.length);
   const begin = bytes.toString("latin1", 0, 20);

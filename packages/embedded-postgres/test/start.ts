@@ -89,7 +89,7 @@ async function clusterIn(folder: string, bin: string, supervisor: Supervisor): P
 }
 
 /** A server with its own data, whose superuser has a password. */
-async function startServer(bin: string, given: Readonly<Record<string, string>>) {
+async function startServer(bin: string, settings: Readonly<Record<string, string>>) {
   const user = await userFor(undefined);
   const folder = await privateFolder(user);
   const supervisor = new Supervisor([folder], user);
@@ -112,7 +112,7 @@ async function startServer(bin: string, given: Readonly<Record<string, string>>)
         full_page_writes: "off",
         // A vacuum would change sizes and statistics in the middle of a test, a minute after the start.
         autovacuum_naptime: "1h",
-        ...given,
+        ...settings,
       });
       server = child;
       if (isReady) {

@@ -49,7 +49,7 @@ export interface Database {
   columns(relation: Relation, work: Work): Promise<string[]>;
   /** Writes all rows of a reading statement. @returns how many */
   copyOut(job: CopyOut): Promise<number>;
-  /** Adds the records of a CSV file, of which the first names the columns, in one transaction. */
+  /** Adds the records of a CSV file in one transaction; the first record names the columns. */
   copyIn(job: CopyIn): Promise<{ readonly rows: number; readonly changeId?: string | undefined }>;
 
   /** @throws ToolError if it can't be used now */

@@ -242,16 +242,16 @@ const kindsIn = ({ kinds }: Dialect): Readonly<Record<string, Maker>> => ({
   ...SCHEMA,
 });
 
-/** Each kind as often as the next. Whatever they need is in `setup` when they are made. */
+/** Each kind as often as the next. All that they need is in `setup` when they are made. */
 function changesOf(world: RandomWorld, count: number): RandomChange[] {
   const kinds = kindsIn(world.dialect);
   const names = Object.keys(kinds);
   return Array.from({ length: count }, (_, at) => {
     const kind = names[at % names.length] ?? "";
-    const made = kinds[kind]?.(world);
-    return made === undefined
+    const change = kinds[kind]?.(world);
+    return change === undefined
       ? []
-      : [{ kind, condition: conditionOf(kind, made.table), statements: made.statements }];
+      : [{ kind, condition: conditionOf(kind, change.table), statements: change.statements }];
   }).flat();
 }
 

@@ -255,7 +255,7 @@ export interface HttpProcess {
   readonly pid: number;
   /** The server's stderr so far. */
   stderr(): string;
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<ProcessEnd>;
   /** Sends a signal, `SIGTERM` by default, and waits for the end. */
   stop(signal?: NodeJS.Signals): Promise<ProcessEnd>;
@@ -298,8 +298,8 @@ export async function untilListening(
   const url = await new Promise<URL>((resolve, reject) => {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
-      const found = /listens on (\S+)\n/.exec(stderr)?.[1];
-      if (found !== undefined) resolve(new URL(found));
+      const address = /listens on (\S+)\n/.exec(stderr)?.[1];
+      if (address !== undefined) resolve(new URL(address));
     });
     void ended.then(
       () => reject(new Error(`${child.spawnargs.join(" ")} exited before it listened:\n${stderr}`)),

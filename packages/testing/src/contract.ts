@@ -111,7 +111,7 @@ export function contract(options: ContractOptions): void {
   const strict = withCheckedOutput(server);
   const open: { dispose(): Promise<unknown> }[] = [];
   /** Where the planted secret was found. */
-  const shown: string[] = [];
+  const leaks: string[] = [];
 
   beforeAll(() => {
     if (!existsSync(bin))
@@ -137,7 +137,7 @@ export function contract(options: ContractOptions): void {
         const said = { answer: JSON.stringify(connected.received), log: connected.stderr() };
         for (const [what, text] of Object.entries(said))
           if (text.includes(world.secret))
-            shown.push(`A server's ${what} shows the world's secret`);
+            leaks.push(`A server's ${what} shows the world's secret`);
       },
     });
     return { world, connected };
@@ -155,8 +155,8 @@ export function contract(options: ContractOptions): void {
   }
 
   async function leave(): Promise<void> {
-    for (const one of open.splice(0).reverse()) await one.dispose();
-    none(shown.splice(0));
+    for (const connection of open.splice(0).reverse()) await connection.dispose();
+    none(leaks.splice(0));
   }
 
   afterEach(leave);
@@ -177,7 +177,7 @@ export function contract(options: ContractOptions): void {
       const hasResources = server.resources !== undefined;
       rest = {
         instructions: client.getInstructions(),
-        // A server may list its data, of which examples are enough.
+        // A server may list its data; examples are enough.
         resources: hasResources
           ? (await client.listResources()).resources.slice(0, MAX_RESOURCES)
           : [],
@@ -244,7 +244,7 @@ export function contract(options: ContractOptions): void {
     });
 
     it("matches the snapshot", async () => {
-      const fixed = new Set(server.resources?.flatMap((one) => ("uri" in one ? [one.uri] : [])));
+      const fixed = new Set(server.resources?.flatMap((resource) => ("uri" in resource ? [resource.uri] : [])));
       const resources = rest.resources.filter(({ uri }) => fixed.has(uri));
       const text = surfaceText({ ...rest, resources, tools }, server.tools);
       await expectSnapshot(join(options.snapshots, "surface.txt"), stable(text));

@@ -6,7 +6,7 @@ export interface HostileCase {
   readonly name: string;
   /** JSON text. */
   readonly args: string;
-  /** The wrong or missing arguments, of which an error should name one. */
+  /** The wrong or missing arguments; an error should name at least one. */
   readonly wrong: readonly string[];
   /** Whether it is about the cost of checking, not about the error's message. */
   readonly isLarge: boolean;
@@ -77,12 +77,12 @@ function wrongItems(schema: unknown, root: Json, bytes: number): string | undefi
   if (!typesOf(schema, root).includes("array")) return undefined;
   const list =
     node["items"] === undefined
-      ? [...listOf(node["anyOf"]), ...listOf(node["oneOf"])].map((one) => resolved(one, root))
+      ? [...listOf(node["anyOf"]), ...listOf(node["oneOf"])].map((branch) => resolved(branch, root))
       : [node];
-  const items = list.find((one) => one["items"] !== undefined)?.["items"];
+  const items = list.find((branch) => branch["items"] !== undefined)?.["items"];
   const types = typesOf(items, root).map((type) => (type === "integer" ? "number" : type));
   if (types.length === 0) return undefined;
-  const item = ["1", '""', "[]"].find((one) => !types.includes(kindOf(one)));
+  const item = ["1", '""', "[]"].find((text) => !types.includes(kindOf(text)));
   return item === undefined
     ? undefined
     : `[${`${item},`.repeat(Math.floor(bytes / (item.length + 1)))}${item}]`;
@@ -112,7 +112,7 @@ function resolved(schema: unknown, root: Json): Json {
     for (const part of path
       .slice(1)
       .split("/")
-      .filter((one) => one !== ""))
+      .filter((name) => name !== ""))
       target = objectOf(target)[part.replaceAll("~1", "/").replaceAll("~0", "~")];
     node = objectOf(target);
   }
@@ -121,10 +121,10 @@ function resolved(schema: unknown, root: Json): Json {
 
 function typesOf(schema: unknown, root: Json): readonly string[] {
   const node = resolved(schema, root);
-  const own = [node["type"]].flat().filter((one): one is string => typeof one === "string");
+  const own = [node["type"]].flat().filter((name): name is string => typeof name === "string");
   const values = node["const"] === undefined ? listOf(node["enum"]) : [node["const"]];
-  const branches = [...listOf(node["anyOf"]), ...listOf(node["oneOf"])].flatMap((one) =>
-    typesOf(one, {}),
+  const branches = [...listOf(node["anyOf"]), ...listOf(node["oneOf"])].flatMap((branch) =>
+    typesOf(branch, {}),
   );
   return own.length > 0 ? own : [...new Set([...values.map(typeOf), ...branches])];
 }

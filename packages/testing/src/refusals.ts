@@ -20,7 +20,7 @@ export function refusalProblems({ wrong, isLarge }: HostileCase, answer: Json): 
     return [`validate the arguments against the input schema before the tool runs: ${text}`];
   const words = listOf(answer["content"])
     .map((block) => objectOf(block)["text"])
-    .filter((one) => typeof one === "string")
+    .filter((value) => typeof value === "string")
     .join("\n");
   return [
     ...(text.length > MAX_REFUSAL
@@ -33,7 +33,7 @@ export function refusalProblems({ wrong, isLarge }: HostileCase, answer: Json): 
 /**
  * What is wrong with the message of an error.
  *
- * @param names of the wrong arguments, of which it should name one; none if the error is not about arguments.
+ * @param names of the wrong arguments (it should name at least one); none if the error is not about arguments.
  */
 export function errorProblems(message: string, names: readonly string[]): string[] {
   const stack = STACK.exec(message)?.[0];

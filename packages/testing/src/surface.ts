@@ -53,7 +53,7 @@ export function fail(name: string, result: CallToolResult, connected: Connected)
 
 /** Fails with all problems. */
 export function none(problems: readonly string[], what = ""): void {
-  if (problems.length > 0) throw new Error(problems.map((one) => what + one).join("\n"));
+  if (problems.length > 0) throw new Error(problems.map((line) => what + line).join("\n"));
 }
 
 function noInternalError(name: string, result: CallToolResult, { stderr }: Connected): void {

@@ -113,8 +113,8 @@ export function readable<Value extends object>(
  */
 export function textAnswer(prefix: string, { body, facts, view }: DiffText): Content[] {
   const text = prefix === "" ? body : `${prefix}\n${body}`;
-  const { length = 0, ...shown } = view ?? {};
-  const diff = { ...shown, begin: text.length - length, end: text.length };
+  const { length = 0, ...fields } = view ?? {};
+  const diff = { ...fields, begin: text.length - length, end: text.length };
   return [
     { type: "text", text, ...(view ? { _meta: { "io.github.refmcp/diff": diff } } : {}) },
     ...(facts === "" ? [] : [{ type: "text" as const, text: facts }]),

@@ -1,7 +1,7 @@
 /** git's configuration keys, as printed by `git help -c` of git 2.39 and 2.55, separated by spaces. */
 type Keys = string;
 
-/** Keys that are overridden whatever a repository sets. */
+/** Keys that are overridden, regardless of what a repository sets. */
 export const OVERRIDDEN: Keys = `
   commit.template core.excludesFile core.unsetenvvars diff.orderFile fetch.fsck.skipList gpg.ssh.allowedSignersFile
   gpg.ssh.revocationFile mailmap.file pull.octopus pull.twohead push.pushOption rerere.enabled

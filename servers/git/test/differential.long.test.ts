@@ -21,7 +21,7 @@ import { canary, configText, executable } from "./traps.ts";
 const REPOSITORIES = 40;
 const MAX_CHANGES = 3;
 
-/** Whatever name reaches a file outside: as git reads it, and in forms that others read differently. */
+/** Any name that reaches a file outside: as git reads it, and in forms that others read differently. */
 type Leads = (outside: string) => Buffer;
 const TEXTS: readonly Leads[] = [
   (outside) => Buffer.from(`${outside}\n`),

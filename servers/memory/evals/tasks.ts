@@ -32,8 +32,8 @@ export const tasks: readonly Task[] = [
     name: "recall what is known about a person",
     prompt: "What do you know about the person who likes tea?",
     async reference(call) {
-      const found = await call("search_nodes", { query: "likes tea", types: ["person"] });
-      return `${found}\n${await call("open_nodes", { names: ["Ada"] })}`;
+      const people = await call("search_nodes", { query: "likes tea", types: ["person"] });
+      return `${people}\n${await call("open_nodes", { names: ["Ada"] })}`;
     },
     check: (answer) => answer.includes("Ada") && answer.includes("wrote the first program"),
   },

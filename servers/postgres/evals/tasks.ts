@@ -35,10 +35,10 @@ export const tasks: readonly Task[] = [
     name: "find a column",
     prompt: "Which table has a total, and which table does it reference?",
     async reference(call) {
-      const found = JSON.parse(await call("pg_describe_tables", { column: "total" })).tables;
-      const { table } = found.find(({ type }: { type: string }) => type === "table");
+      const entries = JSON.parse(await call("pg_describe_tables", { column: "total" })).tables;
+      const { table } = entries.find(({ type }: { type: string }) => type === "table");
       const { tables } = JSON.parse(await call("pg_describe_tables", { match: table }));
-      const [whole] = tables.filter((one: { table: string }) => one.table === table);
+      const [whole] = tables.filter((entry: { table: string }) => entry.table === table);
       return `${table}: ${whole.columns.find((line: string) => line.includes("→"))}`;
     },
     check: (answer) => answer === "orders: customer_id int not null → customers.id",
@@ -134,9 +134,9 @@ export const tasks: readonly Task[] = [
     prompt: "Load new-customers.csv into customers, but first check what it would do.",
     args: WRITE,
     async reference(call) {
-      const given = { path: "new-customers.csv", table: "customers" };
-      await call("pg_import_csv", { ...given, dry_run: true });
-      await call("pg_import_csv", given);
+      const file = { path: "new-customers.csv", table: "customers" };
+      await call("pg_import_csv", { ...file, dry_run: true });
+      await call("pg_import_csv", file);
       return "done";
     },
     check: async (_answer, world) =>

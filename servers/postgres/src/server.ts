@@ -51,13 +51,13 @@ export const server = defineServer({
   resources: sqlResources,
   prompts,
   // Loaded with the first call, so that starting is fast.
-  async open({ options: given, allowlist: allowed, env, log }): Promise<Postgres> {
+  async open({ options, allowlist: allowed, env, log }): Promise<Postgres> {
     const { openRecord } = await import("@refmcp/sql/server");
     const { openDatabases } = await import("./database/open.ts");
-    const { url, db, embedded, embeddedDir, ...limits } = given;
+    const { url, db, embedded, embeddedDir, ...limits } = options;
     const isEmbedded = embedded || embeddedDir !== undefined;
     return openDatabases({
-      ...(await openRecord("postgres", allowed, given)),
+      ...(await openRecord("postgres", allowed, options)),
       work: { ...limits, timeoutMs: limits.queryTimeoutMs },
       url,
       named: db,

@@ -60,9 +60,9 @@ export const tasks: readonly Task[] = [
     name: "find a column",
     prompt: "Which table has a total, and which table does it reference?",
     async reference(call) {
-      const [found] = JSON.parse(await call("describe_tables", { column: "total" })).tables;
-      const { tables } = JSON.parse(await call("describe_tables", { match: found.table }));
-      return `${found.table}: ${tables[0].columns.find((line: string) => line.includes("→"))}`;
+      const [match] = JSON.parse(await call("describe_tables", { column: "total" })).tables;
+      const { tables } = JSON.parse(await call("describe_tables", { match: match.table }));
+      return `${match.table}: ${tables[0].columns.find((line: string) => line.includes("→"))}`;
     },
     check: (answer) => answer === "orders: user_id INTEGER → users.id",
   },
@@ -177,9 +177,9 @@ export const tasks: readonly Task[] = [
     prompt: "Import the new users from more.csv into our users table.",
     args: WRITE,
     async reference(call) {
-      const given = { path: "more.csv", table: "users" };
-      const { rows } = JSON.parse(await call("import_csv", { ...given, dry_run: true }));
-      await call("import_csv", given);
+      const file = { path: "more.csv", table: "users" };
+      const { rows } = JSON.parse(await call("import_csv", { ...file, dry_run: true }));
+      await call("import_csv", file);
       return String(rows);
     },
     check: (answer, world) =>

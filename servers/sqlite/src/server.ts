@@ -37,12 +37,12 @@ export const server = defineServer({
   resources: sqlResources,
   prompts,
   // Loaded with the first call, so that the server starts quickly.
-  async open({ options: given, allowlist: allowed }): Promise<Databases<SqliteDatabase>> {
+  async open({ options: settings, allowlist: allowed }): Promise<Databases<SqliteDatabase>> {
     const { openRecord } = await import("@refmcp/sql/server");
     const { openDatabases } = await import("./database/open.ts");
-    const { dbPath, db, ...options } = given;
+    const { dbPath, db, ...options } = settings;
     const files = [...(dbPath === undefined ? [] : [{ name: "main", value: dbPath }]), ...db];
-    const record = await openRecord("sqlite", allowed, given);
+    const record = await openRecord("sqlite", allowed, settings);
     return openDatabases({ ...options, ...record, files });
   },
   async ready(databases, signal) {

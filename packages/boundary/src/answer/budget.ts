@@ -1,4 +1,4 @@
-/** Hard limit on the characters of an answer, whatever the options say: what the strictest hosts still show. */
+/** Hard limit on the characters of an answer, with any options: what the strictest hosts still show. */
 export const HARD_ANSWER_CHARS = 80_000;
 
 /** Claude Code saves a longer answer to a file instead of showing it to the model (its documentation, 2026-10). */

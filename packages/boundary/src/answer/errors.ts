@@ -34,7 +34,7 @@ export interface ToolErrorOptions {
 }
 
 /**
- * An error for the agent to read. Anything else that is thrown is an internal error, of which the agent sees only an
+ * An error for the agent to read. Anything else that is thrown is an internal error; the agent only sees an
  * id.
  *
  * The message says what was wrong (with the value) and what is allowed; the hint says what to do next.
@@ -63,7 +63,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The message of whatever was thrown. */
+/** The message of any thrown value. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -127,7 +127,7 @@ export class ForwardProxy {
     try {
       const socket = await this.guard.connect(host, port);
       this.#keep(socket);
-      // Whatever name was used.
+      // For any name that was used.
       if (
         socket.remotePort === this.port &&
         /^(?:::ffff:)?127\.0\.0\.1$/.test(socket.remoteAddress ?? "")

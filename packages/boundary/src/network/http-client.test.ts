@@ -176,9 +176,9 @@ describe("an HTTP client behind a guard", () => {
 
   it("follows five redirects, but not a sixth", async () => {
     answer = ({ url = "" }, response) => {
-      const left = Number(url.slice(1));
-      if (left === 0) response.end("there");
-      else response.writeHead(307, { location: `/${left - 1}` }).end();
+      const remaining = Number(url.slice(1));
+      if (remaining === 0) response.end("there");
+      else response.writeHead(307, { location: `/${remaining - 1}` }).end();
     };
     expect((await client.get(`${base}/5`)).redirects).toHaveLength(5);
     expect((await refusal(client.get(`${base}/6`))).message).toContain(

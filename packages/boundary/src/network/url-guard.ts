@@ -57,7 +57,7 @@ const MAX_URL_CHARS = 8_192;
 /** How long to wait for one address before trying the next, in milliseconds. */
 const CONNECT_MS = 10_000;
 /**
- * Names that by definition mean this machine or this network, whatever they resolve to (RFC 6761, RFC 6762, RFC 8375).
+ * Names that by definition mean this machine or this network, wherever they resolve (RFC 6761, RFC 6762, RFC 8375).
  */
 const LOCAL_NAMES: readonly { readonly name: RegExp; readonly reserve: Reserve }[] = [
   { name: /(?:^|\.)localhost$/, reserve: "a loopback address" },

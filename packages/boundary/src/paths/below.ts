@@ -171,7 +171,7 @@ function isItself(path: string): boolean {
 }
 
 /**
- * Opens a file of a directory that a walk opened. On Linux, the directory's descriptor leads to it whatever happens to
+ * Opens a file of a directory that a walk opened. On Linux, the directory's descriptor leads to it even if others change
  * its path, as openat(2) does; elsewhere the opened file must be the one at exactly this path, by real path and inode.
  * A link is not followed. Read with a position, which FIFOs and terminals refuse.
  *

@@ -50,7 +50,7 @@ export function unavailableAround(
 }
 
 /**
- * Whether an absolute real path is in a special file system, whatever directory is allowed: one that shows processes,
+ * Whether an absolute real path is in a special file system, in any allowed directory: one that shows processes,
  * devices or kernel state as files. `/proc/self/root` alone would give access to the whole disk.
  */
 export function isSpecialPlace(realPath: string): boolean {

@@ -229,10 +229,10 @@ describe("client roots", () => {
     ["replace: unless one is configured", "/", "/", "/", ""],
     ["replace: read-only stays so", "/b/v:ro", "/b /b/v/x", "/b /b/v:ro /b/v/x:ro", ""],
   ])("%s", (rule, configured, roots, expected, ignored) => {
-    const [given, offered] = [configured, roots].map((text) => text.split(" ").map(directory));
-    const applied = withRoots(given ?? [], offered ?? [], rule.startsWith("replace"));
-    const shown = applied.directories.map(({ path, writable }) => path + (writable ? "" : ":ro"));
-    expect(shown.join(" ")).toBe(expected);
+    const [configuredPaths, offered] = [configured, roots].map((text) => text.split(" ").map(directory));
+    const applied = withRoots(configuredPaths ?? [], offered ?? [], rule.startsWith("replace"));
+    const paths = applied.directories.map(({ path, writable }) => path + (writable ? "" : ":ro"));
+    expect(paths.join(" ")).toBe(expected);
     expect(applied.ignored.map(({ path }) => path).join(" ")).toBe(ignored);
   });
 });

@@ -39,11 +39,11 @@ describe.each(verifications)("verified by %s", (verification) => {
     });
 
     it("may run concurrently: each directory is reported to one caller", async () => {
-      const made = await Promise.all(
+      const created = await Promise.all(
         Array.from({ length: 10 }, () => workspace.guard(verification).createDirectory("a/b/c/d")),
       );
       const paths = ["a", "a/b", "a/b/c", "a/b/c/d"].map((path) => join(root, path));
-      expect(made.flat().sort()).toEqual(paths);
+      expect(created.flat().sort()).toEqual(paths);
     });
 
     it("uses a directory in the other Unicode form, and follows symlinks inside, even dangling ones", async () => {

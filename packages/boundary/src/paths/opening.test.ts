@@ -21,9 +21,9 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
   let root: string;
   let outside: string;
   /** What a test made outside. */
-  let made: string[];
+  let outsideNames: string[];
   beforeEach(async () => {
-    made = [];
+    outsideNames = [];
     workspace = await makeWorkspace();
     guard = workspace.guard(verification);
     ({ root, outside } = workspace);
@@ -31,7 +31,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     await mkdir(join(root, "sub"));
     await writeFile(join(root, "sub", "b.txt"), "below");
   });
-  afterEach(() => workspace.remove(...made));
+  afterEach(() => workspace.remove(...outsideNames));
 
   const guardOf = (...paths: string[]) => createPathGuard(allowlistOf(...paths), verification);
 
@@ -157,7 +157,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
         unreadable: "/root/nothing",
       };
       for (const [name, target] of Object.entries(links)) await symlink(target, join(root, name));
-      made = ["loop"];
+      outsideNames = ["loop"];
       await symlink("loop", join(outside, "loop"));
       const expected = await answer("file");
       expect(expected).toMatchObject({ kind: "denied", code: "outside" });
@@ -173,7 +173,7 @@ describe.each(verifications)("opening, verified by %s", (verification) => {
     });
 
     it("does not show which Unicode form of a name is there", async () => {
-      made = ["e\u0301.txt"];
+      outsideNames = ["e\u0301.txt"];
       await writeFile(join(outside, "e\u0301.txt"), "SECRET");
       await symlink(outside, join(root, "there"));
       const [stored, missing] = await Promise.all(

@@ -73,7 +73,7 @@ export interface PathGuard {
   ): Promise<{ created: boolean; path: string }>;
   /**
    * Runs `work` with an existing file, open to append to it or to truncate it in place. Its writes go to the end of the
-   * file, whatever their position.
+   * file, at any position.
    */
   updateFile<Result>(
     path: string,

@@ -104,8 +104,8 @@ describe.each(verifications)("permissions, verified by %s", (verification) => {
     );
     expect(others).toEqual([]);
     expect((await stat(at("winner"))).size).toBe(privates[winner]?.length);
-    const left = (await readdir(workspace.root)).filter((name) => privates.includes(name));
-    expect(left).toHaveLength(privates.length - 1);
+    const remaining = (await readdir(workspace.root)).filter((name) => privates.includes(name));
+    expect(remaining).toHaveLength(privates.length - 1);
   });
 
   it("of another user's file are kept if possible; its set-user-ID bit is removed", async () => {

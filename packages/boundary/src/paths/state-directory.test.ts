@@ -17,8 +17,8 @@ describe("ensureDirectory", () => {
     const path = join(workspace.root, "a", "b");
     for (let round = 0; round < 2; round++) ensureDirectory(path, 0o700);
     if (process.platform !== "win32")
-      for (const one of [path, join(path, "..")])
-        expect((await lstat(one)).mode & 0o777).toBe(0o700);
+      for (const folder of [path, join(path, "..")])
+        expect((await lstat(folder)).mode & 0o777).toBe(0o700);
     const file = join(workspace.root, "file");
     await writeFile(file, "");
     expect(() => ensureDirectory(file)).toThrow(/^EEXIST/);

@@ -57,11 +57,11 @@ describe.each(verifications)("trees, verified by %s", (verification) => {
         await writeFile(join(root, "tree/sub/x"), "X");
       },
     ],
-  ])("keep what %s since it was copied", async (_, kept, change) => {
+  ])("keep what %s since it was copied", async (_, name, change) => {
     const inventory = await copyTree(at("tree"), at("copy"));
     await change();
     await refusal(removeTree(at("tree"), inventory), "changed_meanwhile");
-    expect(await namesBelow(root)).toContain(kept);
+    expect(await namesBelow(root)).toContain(name);
   });
 
   it("are copied to and from our own directory, without following symlinks there", async () => {

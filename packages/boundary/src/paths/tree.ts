@@ -221,7 +221,7 @@ function setAttributes(copyPath: string, stat: BigIntStats, { attributes = true 
  * Removes an entry and everything below it; links are removed, never followed.
  *
  * @param expected the entries to remove, which must be unchanged; anything else stops the removal with `conflict`.
- *   Default: whatever is there.
+ *   Default: any entry.
  */
 export async function removeTree(at: TreeEntry, expected?: Inventory): Promise<void> {
   const slices = new TimeSlices(undefined);

@@ -93,13 +93,13 @@ describe.each(verifications)("writing a file, verified by %s", (verification) =>
 
     it("removes the temporary files of killed processes, and nothing else", async () => {
       const long = new Date(Date.now() - 2 * 3_600_000);
-      const kept = [".refmcp-0123456789ab.tmp", ".refmcp-short.tmp", ".refmcp-ABCDEFGHIJKL.txt"];
-      for (const name of [...kept, ".refmcp-ABCDEF_-abcd.tmp"]) {
+      const others = [".refmcp-0123456789ab.tmp", ".refmcp-short.tmp", ".refmcp-ABCDEFGHIJKL.txt"];
+      for (const name of [...others, ".refmcp-ABCDEF_-abcd.tmp"]) {
         await writeFile(join(root, name), "");
-        if (name !== kept[0]) await utimes(join(root, name), long, long);
+        if (name !== others[0]) await utimes(join(root, name), long, long);
       }
       await guard.writeFile("old.txt", bytes);
-      expect(await names()).toEqual([...kept.toSorted(), "old.txt"]);
+      expect(await names()).toEqual([...others.toSorted(), "old.txt"]);
     });
 
     it("is found in the other Unicode form", async () => {

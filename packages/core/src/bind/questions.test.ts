@@ -119,7 +119,7 @@ const server = defineServer({
 const open: Connected[] = [];
 afterEach(async () => {
   done.deleted.length = 0;
-  for (const one of open.splice(0)) await one.close();
+  for (const client of open.splice(0)) await client.close();
 });
 
 async function connect(options: ConnectOptions): Promise<Connected["client"]> {

@@ -137,7 +137,7 @@ export class Resources<Context> {
         return pendingWatch;
       });
     } catch (error) {
-      // Cancelled or timed out: stop whatever it still starts.
+      // Cancelled or timed out: stop what it still starts.
       void Promise.resolve(pendingWatch)
         .then((stop) => stop?.())
         .catch((error: unknown) =>

@@ -53,7 +53,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
 
   it("accepts an argument under another name, and refuses it under both", async () => {
     const { client } = await connect({ era });
-    const say = (given: object) => client.callTool({ name: "probe_echo", arguments: { ...given } });
+    const say = (args: object) => client.callTool({ name: "probe_echo", arguments: { ...args } });
     expect((await say({ message: "ab" })).content).toEqual([{ type: "text", text: "ab" }]);
     expect(await say({ message: "ab", text: "cd" })).toMatchObject({
       isError: true,
@@ -205,14 +205,14 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
 
   it("restarts the time limit with each progress report, requested or not, at most ten times", async () => {
     const tool = toolFor<null>();
-    const left: number[] = [];
+    const times: number[] = [];
     const patient = tool({
       name: "long_work",
       ...TOOL,
       input: z.strictObject({ parts: z.int().min(1).max(100) }),
       async run({ parts }, _context, call) {
         for (let part = 1; part <= parts; part++) {
-          if (part <= 2) left.push(call.leftMs);
+          if (part <= 2) times.push(call.leftMs);
           await new Promise((resolve) => setTimeout(resolve, 400));
           call.progress(part, parts);
         }
@@ -242,7 +242,7 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       expect(await work(8)).toContain("done");
       expect(await work(100)).toContain("raise --timeout-ms if the host allows longer calls");
       expect(await work(100, { onprogress })).toContain("the time limit of a call");
-      expect(left).toEqual([5_000, 4_600, 500, 100, 500, 100, 5_000, 4_600]);
+      expect(times).toEqual([5_000, 4_600, 500, 100, 500, 100, 5_000, 4_600]);
     } finally {
       vi.useRealTimers();
       await close();

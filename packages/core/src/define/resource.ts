@@ -70,7 +70,7 @@ export interface TemplateResource<Context, Template extends string = string> ext
   ): Awaitable<ResourceBody>;
   /** Lists the resources that are worth listing, in bounded pages. */
   list?(context: Context, cursor: string | undefined, call: Call): Awaitable<ResourcePage>;
-  /** Suggests values for a variable, of which at most 100 are sent; `others` holds the variables already filled in. */
+  /** Suggests values for a variable; at most 100 are sent. `others` holds the variables already filled in. */
   readonly complete?: {
     readonly [Variable in VariablesOf<Template>]?: Completer<Context>;
   };

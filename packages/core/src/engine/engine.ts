@@ -67,7 +67,7 @@ const RATE: Problem = {
 };
 
 /**
- * Serves messages of any number of callers, in all revisions, whatever transport brings them: parses and checks each
+ * Serves messages of any number of callers, in all revisions, over any transport: parses and checks each
  * once, runs it and answers it. Every request gets exactly one answer unless it is cancelled; other messages get none.
  */
 export class Engine {

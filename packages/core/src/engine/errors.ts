@@ -62,7 +62,7 @@ export function describeError(error: unknown): string {
   return typeof error === "object" ? "an object that is not an Error" : String(error);
 }
 
-/** Converts whatever a handler threw to the error of a response. @param uri the requested resource. */
+/** Converts what a handler threw to the error of a response. @param uri the requested resource. */
 export function protocolError(error: unknown, where: string, log: Log, uri?: string) {
   if (error instanceof ProtocolError) return error;
   if (!(error instanceof ToolError))

@@ -24,7 +24,7 @@ export class Load {
   readonly #messagesByOwner = new Map<string, number>();
   #minute = 0;
 
-  /** @param isShared whether each caller may use at most half of a limit. Default: callers are not told apart. */
+  /** @param isShared whether each caller may use at most half of a limit. Default: callers are not distinguished. */
   constructor({
     requests = Number.POSITIVE_INFINITY,
     bytes = Number.POSITIVE_INFINITY,
@@ -44,7 +44,7 @@ export class Load {
     this.taskCharacters = this.limit(64 * 1_048_576);
   }
 
-  /** A limit, of which a caller may use at most half if callers are told apart. */
+  /** A limit. A caller may use at most half of it if callers are distinguished. */
   limit(total: number): Limit {
     return new Limit(total, this.#isShared ? Math.ceil(total / 2) : total);
   }

@@ -150,7 +150,7 @@ export class ClientRequest {
     this.#end(json, "isError" in result && result.isError === true ? "tool_error" : "ok");
   };
 
-  /** Answers with whatever a handler threw, unless it is over. */
+  /** Answers with what a handler threw, unless it is over. */
   readonly fail = (error: unknown): void => {
     if (this.isOver) return;
     const { uri } = this.params;

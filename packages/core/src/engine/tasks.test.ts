@@ -391,14 +391,14 @@ describe("tasks of 2026-07-28", () => {
     };
     const { result } = await askAs(as("ada"), callOf("task_remove"));
     const { taskId } = Object(result);
-    const found = async (caller: Caller) => {
+    const isFound = async (caller: Caller) => {
       const { error } = await askAs(caller, modern("tasks/get", { taskId }));
       return error === undefined;
     };
-    expect(await found(as("ada"))).toBe(true);
-    expect(await found(as("ada", ["tasks:read", "tasks:destroy"]))).toBe(true);
-    expect(await found(as("ada", ["tasks:read"]))).toBe(false);
-    expect(await found(as("eve"))).toBe(false);
+    expect(await isFound(as("ada"))).toBe(true);
+    expect(await isFound(as("ada", ["tasks:read", "tasks:destroy"]))).toBe(true);
+    expect(await isFound(as("ada", ["tasks:read"]))).toBe(false);
+    expect(await isFound(as("eve"))).toBe(false);
     for (const [method, more] of [
       ["tasks/cancel", {}],
       ["tasks/update", { inputResponses: {} }],

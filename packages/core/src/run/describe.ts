@@ -6,7 +6,7 @@ import { label, takes } from "./help.ts";
 import { defaultText, isRepeatable, optionEntries } from "./options.ts";
 
 /**
- * Everything that a server can offer, as plain JSON, whatever its options: the source of READMEs, `server.json` and
+ * Everything that a server can offer, as plain JSON, with all options: the source of READMEs, `server.json` and
  * `manifest.json`.
  *
  * @param table the server's options, including the common ones

@@ -56,11 +56,11 @@ describe("carryOptions", () => {
     const [argv = [], args = []] = [written, expected].map((line) =>
       line.split(" ").filter(Boolean),
     );
-    const found = carried(argv);
-    expect(found).toEqual({ args, env: [asked] });
+    const entry = carried(argv);
+    expect(entry).toEqual({ args, env: [asked] });
     // Starting again with the carried arguments gives the same options.
     const before = parseCommandLine(all, { ...place, argv, env: {} });
-    const after = parseCommandLine(all, { ...place, cwd: "/", argv: found.args, env: {} });
+    const after = parseCommandLine(all, { ...place, cwd: "/", argv: entry.args, env: {} });
     expect(before.kind === "serve" && before.options).toEqual(
       after.kind === "serve" && after.options,
     );
@@ -85,8 +85,8 @@ describe("carryOptions", () => {
       REFMCP_FILESYSTEM_IGNORE: "a\nb",
       PATH: "/bin",
     };
-    const found = carried(["--timeout-ms=200"], env);
-    expect(found).toEqual({
+    const entry = carried(["--timeout-ms=200"], env);
+    expect(entry).toEqual({
       args: ["--timeout-ms=200"],
       env: [
         { name: "REFMCP_FILESYSTEM_ROOT", value: "/home/me/a:/work/b" },
@@ -99,18 +99,18 @@ describe("carryOptions", () => {
 });
 
 describe("commonEntry", () => {
-  const given = { args: ["/work/a", "--read-only"], env: [] };
+  const setup = { args: ["/work/a", "--read-only"], env: [] };
 
   it("runs the file of a clone; npx through cmd on Windows", () => {
-    const clone = commonEntry(server, given, localCommand("/clone/dist/bin.js"), "win32");
+    const clone = commonEntry(server, setup, localCommand("/clone/dist/bin.js"), "win32");
     expect(JSON.parse(clone.text).mcpServers.filesystem).toEqual({
       command: process.execPath,
       args: ["/clone/dist/bin.js", "/work/a", "--read-only"],
     });
-    const installed = commonEntry(server, given, undefined, "win32");
+    const installed = commonEntry(server, setup, undefined, "win32");
     expect(JSON.parse(installed.text).mcpServers.filesystem).toMatchObject({
       command: "cmd",
-      args: ["/c", "npx", "-y", "@refmcp/server-filesystem", ...given.args],
+      args: ["/c", "npx", "-y", "@refmcp/server-filesystem", ...setup.args],
     });
   });
 });

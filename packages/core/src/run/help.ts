@@ -70,8 +70,8 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
       add("Toolsets", name, isDefault ? `${description} (default)` : description);
     for (const [heading, list] of Object.entries(sections)) rows.set(heading, [...list]);
   }
-  const labels = [...rows.values()].flatMap((list) => list.map(([left]) => left));
-  const left = leftWidth(labels, Math.min(26, Math.floor(width / 3)));
+  const labels = [...rows.values()].flatMap((list) => list.map(([label]) => label));
+  const column = leftWidth(labels, Math.min(26, Math.floor(width / 3)));
   const positional = entries.find(({ option }) => option.positional === true);
   const operand = positional === undefined ? "" : ` [${positional.valueName}...]`;
   const note = `An option can also be set as an environment variable: ${variablePrefix(options.server)} and its name, in capitals and with underscores. Directories are separated as in PATH. The command line takes precedence.`;
@@ -81,7 +81,7 @@ export function renderHelp(facts: HelpFacts, columns?: number): string {
     ...wrap(facts.description, width),
     "",
     `Usage: ${startedAs(facts.packageName, facts.bin)} [options]${operand} [command]`,
-    ...[...rows].flatMap(([heading, list]) => ["", heading, ...twoColumns(list, left, width)]),
+    ...[...rows].flatMap(([heading, list]) => ["", heading, ...twoColumns(list, column, width)]),
     "",
     ...wrap(note, width),
   ];

@@ -55,9 +55,9 @@ describe("secrets", () => {
       'Option --proxy-url is "ftp://…@proxy.example"; it takes a URL that begins with http:// or https://.',
     ],
   ])("never appear: %j %j", (argv, env, expected) => {
-    const found = message(argv, env);
-    expect(found).toBe(expected);
-    expect(found).not.toContain("hunter2");
+    const text = message(argv, env);
+    expect(text).toBe(expected);
+    expect(text).not.toContain("hunter2");
   });
 
   it("do not appear in the error for an argument that may be part of them", () => {

@@ -15,20 +15,20 @@ export function usableColumns(columns: number | undefined): number {
 }
 
 /**
- * Lines with a short left and a wrapped right column, indented by two spaces. A label longer than `left` gets its own
+ * Lines with a short left and a wrapped right column, indented by two spaces. A label longer than `width` gets its own
  * line.
  */
 export function twoColumns(
   rows: readonly (readonly [left: string, right: string])[],
-  left: number,
+  width: number,
   columns: number,
 ): string[] {
-  const start = left + 4;
+  const start = width + 4;
   return rows.flatMap(([label, text]) => {
     const [first = "", ...wrappedLines] = wrap(text, Math.max(columns - start, 20));
     const indentedLines = wrappedLines.map((line) => " ".repeat(start) + line);
-    if (label.length > left) return [`  ${label}`, " ".repeat(start) + first, ...indentedLines];
-    return [`  ${label.padEnd(left)}  ${first}`.trimEnd(), ...indentedLines];
+    if (label.length > width) return [`  ${label}`, " ".repeat(start) + first, ...indentedLines];
+    return [`  ${label.padEnd(width)}  ${first}`.trimEnd(), ...indentedLines];
   });
 }
 

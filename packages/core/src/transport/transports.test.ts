@@ -31,12 +31,12 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 async function writeCertificate(): Promise<string> {
-  const made = await generate([{ name: "commonName", value: "localhost" }], {
+  const pair = await generate([{ name: "commonName", value: "localhost" }], {
     extensions: [{ name: "subjectAltName", altNames: [{ type: 2, value: "localhost" }] }],
   });
-  writeFileSync(join(folder, "key.pem"), made.private);
-  writeFileSync(join(folder, "cert.pem"), made.cert);
-  return made.cert;
+  writeFileSync(join(folder, "key.pem"), pair.private);
+  writeFileSync(join(folder, "cert.pem"), pair.cert);
+  return pair.cert;
 }
 
 /** `fetch` with Node.js' own client, which supports sockets and certificates. */

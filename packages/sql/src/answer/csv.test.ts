@@ -10,7 +10,7 @@ function read(bytes: string | Uint8Array, { size = 1_000, delimiter = "," } = {}
     records.push(...reader.read(whole.subarray(at, at + size), at + size >= whole.length));
   return records;
 }
-const fieldsOf = (...given: Parameters<typeof read>) => read(...given).map(({ fields }) => fields);
+const fieldsOf = (...args: Parameters<typeof read>) => read(...args).map(({ fields }) => fields);
 
 it("distinguishes NULL from an empty string, and quotes what needs it", () => {
   expect(csvLine(["", null, undefined, true, 5n, -0.5])).toBe('"",,,true,5,-0.5\n');

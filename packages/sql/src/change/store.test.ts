@@ -92,10 +92,10 @@ it("drops the oldest changes beyond 1,000, and those older than its days", async
   const { changes, open } = store(1);
   const ids: string[] = [];
   for (let at = 0; at < 1_030; at++) ids.push(await record(changes, [row]));
-  const kept = (await open().list("db")).map(({ id }) => id).reverse();
-  expect(kept.length).toBeLessThanOrEqual(1_021);
-  expect(kept.length).toBeGreaterThanOrEqual(1_000);
-  expect(kept).toEqual(ids.slice(-kept.length));
+  const stored = (await open().list("db")).map(({ id }) => id).reverse();
+  expect(stored.length).toBeLessThanOrEqual(1_021);
+  expect(stored.length).toBeGreaterThanOrEqual(1_000);
+  expect(stored).toEqual(ids.slice(-stored.length));
   const old = new Date(Date.now() - 2 * 86_400_000);
   for (const { path } of (await changes.list("db")).slice(1)) utimesSync(path, old, old);
   // A new process checks with its first change.

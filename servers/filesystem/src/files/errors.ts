@@ -5,8 +5,8 @@ export function named(path: string): string {
 }
 
 /** A number with its noun: `1 file`, `2,000 files`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${digits(count)} ${count === 1 ? one : many}`;
+export function counted(count: number, single: string, many = `${single}s`): string {
+  return `${digits(count)} ${count === 1 ? single : many}`;
 }
 
 /** This server's errors: each with its kind, and what to do next; a hint of the error itself replaces that. */

@@ -28,7 +28,7 @@ export class World {
     this.env = env;
   }
 
-  /** What git prints, whatever its exit code. @param {string[]} args */
+  /** What git prints, with any exit code. @param {string[]} args */
   async git(...args) {
     const options = { cwd: this.root, env: this.env, maxBuffer: 1e8 };
     const { stdout } = await promisify(execFile)("git", args, options).catch((error) => error);

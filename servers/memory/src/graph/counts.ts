@@ -10,8 +10,8 @@ const NOUNS = [
 
 /** { entities: 1, relations: 2 } → "1 entity, 2 relations". */
 export function counted(counts: Partial<Counts>): string {
-  return NOUNS.flatMap(([many, one]) => {
+  return NOUNS.flatMap(([many, single]) => {
     const count = counts[many];
-    return count === undefined ? [] : [`${digits(count)} ${count === 1 ? one : many}`];
+    return count === undefined ? [] : [`${digits(count)} ${count === 1 ? single : many}`];
   }).join(", ");
 }

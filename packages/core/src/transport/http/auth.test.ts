@@ -7,15 +7,15 @@ describe("a bearer token", () => {
   const SECRET = "0123456789abcdef0123456789abcdef";
 
   it("admits only callers that have it", async () => {
-    const one = await startProbe(["--auth-token-env", "T"], { env: { T: SECRET } });
+    const server = await startProbe(["--auth-token-env", "T"], { env: { T: SECRET } });
     const { message, headers } = modernCall("probe_echo", { text: "a" });
     const status = async (authorization: Record<string, string>) =>
-      (await post(one.url, message, { ...headers, ...authorization })).status;
+      (await post(server.url, message, { ...headers, ...authorization })).status;
     expect(await status(bearer(SECRET))).toBe(200);
     expect(await status({})).toBe(401);
     // Without a token, it is asked for one, not accused of a wrong one (RFC 6750, 3.1).
     const challenge = async (authorization: Record<string, string>) =>
-      (await post(one.url, message, { ...headers, ...authorization })).headers.get(
+      (await post(server.url, message, { ...headers, ...authorization })).headers.get(
         "www-authenticate",
       );
     expect(await challenge({})).toBe("Bearer");
@@ -23,8 +23,8 @@ describe("a bearer token", () => {
     expect(await status(bearer(`${SECRET}0`))).toBe(401);
     expect(await status(bearer(SECRET.toUpperCase()))).toBe(401);
     expect(await status({ authorization: `Basic ${SECRET}` })).toBe(401);
-    expect((await fetch(new URL("/healthz", one.url))).status).toBe(200);
-    await one.close();
+    expect((await fetch(new URL("/healthz", server.url))).status).toBe(200);
+    await server.close();
   });
 });
 

@@ -27,7 +27,7 @@ afterAll(() => issuer?.close());
 
 type Headers = Record<string, string>;
 
-/** A token of a person, by whatever client. */
+/** A token of a person, from any client. */
 async function tokenOf(subject: string, client = "app"): Promise<Headers> {
   const now = Math.floor(Date.now() / 1000);
   const token = await issuer.forge({

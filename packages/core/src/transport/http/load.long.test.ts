@@ -44,7 +44,7 @@ describe("1,000 modern requests at once", () => {
     }
     expect(serving.load.requests.used).toBe(300);
     vanish.abort();
-    await Promise.all(waiting.map((one) => one.catch(() => "gone")));
+    await Promise.all(waiting.map((call) => call.catch(() => "gone")));
     await expect.poll(() => serving.load.requests.used).toBe(0);
     await expect.poll(() => aborted(probe)).toBe(300);
   });

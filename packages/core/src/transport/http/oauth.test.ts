@@ -354,7 +354,7 @@ describe("an authorization server that cannot be used", () => {
   afterEach(async () => {
     vi.useRealTimers();
     vi.unstubAllEnvs();
-    for (const one of open.splice(0)) await one.close();
+    for (const server of open.splice(0)) await server.close();
   });
 
   /** A server that trusts this issuer, and a request to it with a valid token of that issuer. */
@@ -385,8 +385,8 @@ describe("an authorization server that cannot be used", () => {
 
   it("is not trusted with keys over http if the issuer uses https", async () => {
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-    const made = await generate([{ name: "commonName", value: "127.0.0.1" }]);
-    const tls = { key: made.private, cert: made.cert };
+    const pair = await generate([{ name: "commonName", value: "127.0.0.1" }]);
+    const tls = { key: pair.private, cert: pair.cert };
     const front = await startFront((document, origin) => ({ ...document, issuer: origin }), tls);
     open.push(front);
     const { ask, log } = await startTrusting(front.origin);

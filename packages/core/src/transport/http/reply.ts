@@ -75,7 +75,7 @@ export class Reply {
     return this.response.headersSent;
   }
 
-  /** Calls `work` when the response has ended, for whatever reason. */
+  /** Calls `work` when the response has ended, for any reason. */
   whenClosed(work: () => void): void {
     if (this.response.closed) work();
     else this.#whenClosed.push(work);

@@ -124,14 +124,14 @@ describe("what is refused", () => {
   it("believes no proxy about the host or the caller", async () => {
     const token = "a-token-with-more-than-32-characters";
     const { url } = await start(["--auth-token-env", "T"], { env: { T: token } });
-    const told = {
+    const headers = {
       "x-forwarded-host": "localhost",
       "x-forwarded-for": "127.0.0.1",
       forwarded: "for=127.0.0.1",
     };
     const authorization = `Bearer ${token}`;
-    expect(await rawStatus(url, { ...told, authorization, host: "evil.example" })).toBe(403);
-    expect(await rawStatus(url, { ...told, host: url.host })).toBe(401);
+    expect(await rawStatus(url, { ...headers, authorization, host: "evil.example" })).toBe(403);
+    expect(await rawStatus(url, { ...headers, host: url.host })).toBe(401);
     expect(await rawStatus(url, { "x-forwarded-host": "evil.example", authorization })).not.toBe(
       403,
     );

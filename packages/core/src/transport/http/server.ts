@@ -21,7 +21,7 @@ const MESSAGES_PATH = "/messages";
 
 /** All messages in progress together may be this many times the maximum size of one. */
 const MESSAGES_AT_ONCE = 8;
-/** How long running calls may continue if `close` is not told. */
+/** How long running calls may continue if `close` is not given a time. */
 const CLOSE_MS = 1_200;
 /** How long an answer about readiness is kept, and how long the server may take for it, in milliseconds. */
 const READY_MS = 1_000;

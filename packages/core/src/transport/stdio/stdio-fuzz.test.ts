@@ -166,7 +166,7 @@ function checked(message: unknown): Expected {
 
 const countOf = (ids: readonly unknown[]): Record<string, number> => {
   const counts: Record<string, number> = {};
-  for (const id of ids.map((one) => (one === undefined ? "none" : JSON.stringify(one))).sort())
+  for (const id of ids.map((value) => (value === undefined ? "none" : JSON.stringify(value))).sort())
     counts[id] = (counts[id] ?? 0) + 1;
   return counts;
 };
@@ -228,11 +228,11 @@ describe("mutated messages", () => {
         const answers = (await child.rest()).flat().map(checked);
         const expected = lines.flatMap((line) => expectedOf(line, era === "batches"));
         const ids = (all: readonly Expected[]): unknown[] =>
-          all.flatMap((one) => (one.answered ? [one.id] : []));
+          all.flatMap((line) => (line.answered ? [line.id] : []));
         expect(countOf(ids(answers))).toEqual(countOf([...ids(expected), "alive"]));
         // The generator works: all three outcomes occur, and often.
-        const unanswered = expected.filter((one) => !one.answered).length;
-        const nameless = expected.filter((one) => one.answered && one.id === undefined).length;
+        const unanswered = expected.filter((line) => !line.answered).length;
+        const nameless = expected.filter((line) => line.answered && line.id === undefined).length;
         expect(
           [unanswered, nameless, COUNT - unanswered - nameless].every((fate) => fate > COUNT / 50),
         ).toBe(true);

@@ -53,12 +53,12 @@ export function passagesFor(
   const max = Math.floor(MAX_CHARS / Math.max(1, sources.length));
   const all = sources.flatMap(({ url, text }) => passagesOf(url, text.slice(0, max)));
   const chosen: Passage[] = [];
-  let left = budget;
+  let remaining = budget;
   for (const passage of ranked(question, all)) {
     const { text, url, headings } = passage;
     const cost = text.length + url.length + headings.join(" > ").length + LINE_CHARS;
-    if (cost > left && chosen.length > 0) continue;
-    left -= cost;
+    if (cost > remaining && chosen.length > 0) continue;
+    remaining -= cost;
     chosen.push({ ...passage, text: clip(text, budget) });
   }
   return chosen;

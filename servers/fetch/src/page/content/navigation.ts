@@ -24,7 +24,7 @@ const WORDS = new Set(
     "subscription taboola toc"
   ).split(" "),
 );
-/** An element with at least this share of the page's text is content, whatever its class. */
+/** An element with at least this share of the page's text is content, with any class. */
 const MAX_SHARE = 0.4;
 /** A `main` with a smaller share of the page's text, or with less text, is not the entire content. */
 const MAIN_SHARE = 0.3;

@@ -112,7 +112,7 @@ export class Notes {
   }
 }
 
-/** The note of which a link names a part; undefined if that is too long for one. */
+/** The note that contains the target of a link; undefined if that is too long for one. */
 function noteAround(target: PageElement): Note | undefined {
   const head = target.closest("dt, h4, h5, h6");
   const next = head?.nextElementSibling;

@@ -1,5 +1,5 @@
 /**
- * The text of code, byte for byte, whatever markup a highlighter has put into it, and its language. Markdown has no
+ * The text of code, byte for byte, without the markup of a highlighter, and its language. Markdown has no
  * markup in code.
  */
 import { classOf, isElement, isText, type PageElement } from "../content/document.ts";

@@ -78,7 +78,7 @@ function planAnswer(
   const skipped = files.flatMap(({ from }, index) =>
     (outcomes[index]?.skipped ?? []).map((path) => join(from, path)),
   );
-  const left =
+  const notes =
     skipped.length === 0
       ? []
       : [`Skipped, because they lead outside or are not regular files: ${namedList(skipped)}.`];
@@ -88,7 +88,7 @@ function planAnswer(
     const bytes = replaced.count === 0 ? "" : `, replacing ${sizeOf(replaced.bytes)}`;
     const what = content === undefined ? "" : `: ${describe(content)}`;
     const sentence = `${isMove ? "Moved" : "Copied"} ${named(only.from)} to ${named(only.to)}${what}${bytes}.`;
-    return changeAnswer([sentence, ...left].join(" "), done.receipt);
+    return changeAnswer([sentence, ...notes].join(" "), done.receipt);
   }
   const lines = foldedLines(files, done !== undefined);
   const chars = done === undefined ? PREVIEW_CHARS : DONE_CHARS;
@@ -99,9 +99,9 @@ function planAnswer(
   const more = lines.length - visible.length;
   const verb = done === undefined ? `Would ${subject.action}` : isMove ? "Moved" : "Copied";
   const areFiles = files.every(({ stat }) => !stat.isDirectory());
-  const [one, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
+  const [single, many] = areFiles ? ["file", "files"] : ["entry", "entries"];
   const directories = new Set(files.map(({ to }) => dirname(to))).size;
-  const into = `${counted(files.length, one, many)} into ${counted(directories, "directory", "directories")}`;
+  const into = `${counted(files.length, single, many)} into ${counted(directories, "directory", "directories")}`;
   const narrower = lines.length > files.length ? "" : " To see more names, narrow source.";
   const facts = [
     `${verb} ${into}${parents.length === 0 ? "" : ` (${digits(parents.length)} created)`}.`,
@@ -109,7 +109,7 @@ function planAnswer(
     ...(replaced.count === 0
       ? []
       : [`${counted(replaced.count, "file")} replaced (${sizeOf(replaced.bytes)}).`]),
-    ...left,
+    ...notes,
     ...(done === undefined ? [`Nothing was changed.${narrower}`] : receiptText(done.receipt)),
   ];
   const rest = more > 0 ? [`… and ${counted(more, "more line")}`] : [];

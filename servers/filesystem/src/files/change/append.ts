@@ -7,9 +7,9 @@ import { justChanged, type Making, type Outcome, type Step } from "./step.ts";
 /** Appends in place, as `>>` does: other programs may have the file open, and add lines at the same time. */
 export async function append(
   { guard, store, recording }: Making,
-  { path, bytes: given, before }: Extract<Step, { kind: "append" }>,
+  { path, bytes: content, before }: Extract<Step, { kind: "append" }>,
 ): Promise<Outcome> {
-  const bytes = given instanceof Uint8Array ? given : await bytesOf(given.image);
+  const bytes = content instanceof Uint8Array ? content : await bytesOf(content.image);
   return guard.updateFile(path, async (handle, now) => {
     const isSame =
       before === undefined || (before.size === now.size && before.mtimeMs === now.mtimeMs);

@@ -51,8 +51,8 @@ export async function run(
   } catch (error) {
     await takeBack(files, recording).catch(async (cause: unknown) => {
       await recording.end();
-      const [first, second] = [error, cause].map((one) =>
-        one instanceof ToolError ? one.message : "an error",
+      const [first, second] = [error, cause].map((reason) =>
+        reason instanceof ToolError ? reason.message : "an error",
       );
       const message = `${first} Not everything could be taken back: ${second} What remains is change ${recording.head.id}.`;
       throw failure("half_made", message, { cause });

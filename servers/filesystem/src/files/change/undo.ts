@@ -61,12 +61,12 @@ async function undoSteps({ guard, ...rest }: Files, change: Change, options: Und
   if (receipt === undefined && change.interrupted && blocked.length === 0)
     throw failure("nothing_made", `Change ${id} was interrupted and left nothing to undo.`);
   if (receipt === undefined) throw changedSince(path, id);
-  const left =
+  const note =
     blocked.length === 0 ? "" : ` ${counted(blocked.length, "step")} left: ${blockedText(blocked)}`;
   const names = ready.map(({ step }) => named(step.path)).join(", ");
   const [only] = done;
-  if (only === undefined) return { done: `${names}: removed.${left}`, receipt };
-  return { done: (isOne ? only.done : `${counted(done.length, "step")} undone.`) + left, receipt };
+  if (only === undefined) return { done: `${names}: removed.${note}`, receipt };
+  return { done: (isOne ? only.done : `${counted(done.length, "step")} undone.`) + note, receipt };
 }
 
 interface Blocked {

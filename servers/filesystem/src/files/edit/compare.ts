@@ -15,7 +15,7 @@ interface CompareRequest {
 }
 
 /**
- * The unified diff from one text file or document to another, whatever their encodings and line endings.
+ * The unified diff from one text file or document to another, in any encodings and line endings.
  *
  * @throws ToolError `invalid` for a binary file that is not a document, `too_large` beyond 32 MiB
  */

@@ -52,11 +52,11 @@ export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWor
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
   const hunks: Hunk[] = [];
-  let left = maxChars;
+  let remaining = maxChars;
   for (const hunk of patch.hunks) {
     const lines = hunk.lines.map(cutLine);
-    left -= JSON.stringify(lines).length;
-    if (left < 0) break;
+    remaining -= JSON.stringify(lines).length;
+    if (remaining < 0) break;
     hunks.push({ ...hunk, lines });
   }
   const hiddenHunks = patch.hunks.length - hunks.length;
@@ -80,9 +80,9 @@ function news(before: string, after: string): number {
   const counts = new Map<string, number>();
   for (const line of before.split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1);
   return after.split("\n").filter((line) => {
-    const left = counts.get(line) ?? 0;
-    counts.set(line, left - 1);
-    return left <= 0;
+    const count = counts.get(line) ?? 0;
+    counts.set(line, count - 1);
+    return count <= 0;
   }).length;
 }
 

@@ -127,8 +127,8 @@ export async function editMany(files: Files, request: EditManyRequest) {
     signal?.throwIfAborted();
     const file = await planEdit(files, path, { ...request, skipMissing: true }).catch(orUneditable);
     if (file === undefined) continue;
-    for (const [index, one] of edits.entries())
-      if (!file.missing.includes(index)) unseen.delete(one);
+    for (const [index, edit] of edits.entries())
+      if (!file.missing.includes(index)) unseen.delete(edit);
     if (file.step === undefined) continue;
     if (edited.length === MAX_CHANGED) throw tooMany(`more than ${MAX_CHANGED} files would change`);
     edited.push(file);

@@ -25,21 +25,21 @@ export async function readMany(
   paths: readonly string[],
   { maxChars: chars, signal }: { maxChars: number; signal?: AbortSignal | undefined },
 ) {
-  let left = Math.min(chars, textChars(0, true)) - FRAME_CHARS;
+  let remaining = Math.min(chars, textChars(0, true)) - FRAME_CHARS;
   const read: FileOfMany[] = [];
   for (const path of paths) {
     signal?.throwIfAborted();
     const frame = FRAME_CHARS + path.length;
-    if (read.length > 0 && left < frame + WORTH_SHOWING) break;
-    const maxChars = Math.max(WORTH_SHOWING, left - frame);
+    if (read.length > 0 && remaining < frame + WORTH_SHOWING) break;
+    const maxChars = Math.max(WORTH_SHOWING, remaining - frame);
     try {
       const part = await readText(files, path, { maxChars, signal });
       read.push({ path, part });
-      left -= frame + part.text.length;
+      remaining -= frame + part.text.length;
     } catch (error) {
       if (!(error instanceof ToolError) || signal?.aborted) throw error;
       read.push({ path, error });
-      left -= frame;
+      remaining -= frame;
     }
   }
   return { files: read, hidden: paths.length - read.length };

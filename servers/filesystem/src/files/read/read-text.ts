@@ -124,31 +124,31 @@ async function linesFrom(
   const rest = window.text.slice(column - 1);
   const label = (index: number) => (lineNumbers === true ? `${offset + index}\t` : "");
   let text = "";
-  let shown = 0;
+  let count = 0;
   let used = 0;
-  while (shown < limit && used < rest.length) {
+  while (count < limit && used < rest.length) {
     const end = rest.indexOf(lines.end, used);
     const next = end < 0 ? rest.length : end + 1;
-    const line = label(shown) + rest.slice(used, next);
+    const line = label(count) + rest.slice(used, next);
     if ((end < 0 && !window.ends) || text.length + line.length > maxChars) break;
     text += line;
     used = next;
-    shown += 1;
+    count += 1;
   }
-  const isCut = shown === 0 && rest !== "";
+  const isCut = count === 0 && rest !== "";
   if (isCut) {
     const begin = clip(first.slice(column - 1), Math.max(2, maxChars - label(0).length));
     text = label(0) + begin;
     used = begin.length;
-    shown = 1;
+    count = 1;
   }
   const ends = window.ends && used === rest.length;
-  const next = isCut ? { offset, column: column + used } : { offset: offset + shown, column: 1 };
+  const next = isCut ? { offset, column: column + used } : { offset: offset + count, column: 1 };
   return {
     text,
     startLine: offset,
-    lines: shown,
-    totalLines: total ?? (ends ? offset + shown - 1 : undefined),
+    lines: count,
+    totalLines: total ?? (ends ? offset + count - 1 : undefined),
     ends,
     next: ends ? undefined : next,
     isCut: isCut && !ends,
@@ -172,11 +172,11 @@ async function lastLines(
   const candidates = lines.split(window.text).slice(-tail);
   const isAll = window.begins || candidates.length === tail;
   const lastFit: string[] = [];
-  let left = maxChars;
+  let remaining = maxChars;
   for (const line of candidates.toReversed()) {
     const numbered = lineNumbers === true ? `${(total ?? 0) - lastFit.length}\t${line}` : line;
-    left -= numbered.length;
-    if (left < 0) break;
+    remaining -= numbered.length;
+    if (remaining < 0) break;
     lastFit.unshift(numbered);
   }
   const last = candidates.at(-1) ?? "";

@@ -83,15 +83,15 @@ export function bomOf(encoding: Encoding): Buffer {
  */
 export function formOfText(
   bytes: Buffer,
-  { whole, encoding: given }: { whole: boolean; encoding?: Encoding | undefined },
+  { whole, encoding: override }: { whole: boolean; encoding?: Encoding | undefined },
 ): TextForm | undefined {
   const mark = markedEncoding(bytes);
   const complete = whole ? bytes : withoutCutCharacter(bytes);
   const form = (encoding: Encoding, bom: boolean, damaged = false): TextForm => {
     return { encoding, bom, damaged, eol: eolOf(bytes, encoding) };
   };
-  if (given !== undefined)
-    return form(given, mark === given, given === "utf-8" && !isUtf8(complete));
+  if (override !== undefined)
+    return form(override, mark === override, override === "utf-8" && !isUtf8(complete));
   if (mark !== undefined && mark !== "utf-8") {
     // FF FE 00 00 is UTF-32, and half a code unit at the end is not text.
     const isUtf32 = mark === "utf-16le" && bytes.length >= 4 && bytes.readUInt16LE(2) === 0;
@@ -210,10 +210,10 @@ const UTF8_SEQUENCE =
 function decodeDamaged(bytes: Buffer): string {
   return bytes
     .toString("latin1")
-    .replace(UTF8_SEQUENCE, (one) =>
-      one.length > 1
-        ? Buffer.from(one, "latin1").toString("utf8")
-        : String.fromCharCode(0xdc00 + one.charCodeAt(0)),
+    .replace(UTF8_SEQUENCE, (match) =>
+      match.length > 1
+        ? Buffer.from(match, "latin1").toString("utf8")
+        : String.fromCharCode(0xdc00 + match.charCodeAt(0)),
     );
 }
 

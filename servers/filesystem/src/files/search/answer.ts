@@ -44,11 +44,11 @@ export const DONE = Number.MAX_SAFE_INTEGER;
 /**
  * As many of the found files, and their lines, as fit into an answer.
  *
- * @param found in order
+ * @param hits in order
  * @param more whether there are files after these
  */
 export function pageOf(
-  found: readonly FoundFile[],
+  hits: readonly FoundFile[],
   request: {
     readonly mode: "content" | "files" | "counts";
     readonly context: number;
@@ -64,19 +64,19 @@ export function pageOf(
   const isContent = mode === "content";
   const shownFrom = request.files.guard.allowed.directories()[0]?.path ?? "";
   const files: ShownFile[] = [];
-  let left = limit;
+  let remaining = limit;
   // The cursor contains a path as well, in a longer form.
-  let chars = budget - FRAME - 2 * found.reduce((max, { path }) => Math.max(max, path.length), 0);
+  let chars = budget - FRAME - 2 * hits.reduce((max, { path }) => Math.max(max, path.length), 0);
   let last: [path: string, line: number] = ["", 0];
   const upTo = (): SearchPage => ({ files, next_cursor: cursorAt(...last) });
-  for (const { path, lines, total } of found) {
-    if (left <= 0) return upTo();
+  for (const { path, lines, total } of hits) {
+    if (remaining <= 0) return upTo();
     const file: ShownFile = { path: path === "" ? base : join(base, path) };
     if (mode === "counts") file.lines = total;
     chars -= heading(file, shownFrom).length;
     if (chars < 0 && files.length > 0) return upTo();
     const visible: MatchedLine[] = [];
-    for (const line of isContent ? lines.slice(0, left) : []) {
+    for (const line of isContent ? lines.slice(0, remaining) : []) {
       // With context, a line of two hyphens may precede it.
       chars -= linesOf([line], context).length + (context > 0 ? 4 : 1);
       if (chars < 0 && (files.length > 0 || visible.length > 0)) break;
@@ -85,7 +85,7 @@ export function pageOf(
     if (isContent && visible.length === 0 && lines.length > 0) return upTo();
     if (isContent && lines.length === 0) continue;
     files.push(isContent ? { ...file, matches: visible } : file);
-    left -= isContent ? visible.length : 1;
+    remaining -= isContent ? visible.length : 1;
     last = [path, isContent && visible.length < lines.length ? (visible.at(-1)?.line ?? 0) : DONE];
     if (last[1] !== DONE) return upTo();
   }
@@ -146,21 +146,21 @@ function listOf(paths: readonly string[], why: string): string {
  *
  * @param base the directory that relative paths start from; paths below it are shortened
  */
-export function searchAnswer(found: TextMatches, context: number, base = ""): string {
-  const { files, total_files, total_lines, next_cursor, notes = [] } = found;
+export function searchAnswer(result: TextMatches, context: number, base = ""): string {
+  const { files, total_files, total_lines, next_cursor, notes = [] } = result;
   const parts = files.map((file) => {
     const { matches } = file;
     return heading(file, base) + (matches === undefined ? "" : `${linesOf(matches, context)}\n`);
   });
   const facts: string[] = [];
   if (total_lines !== undefined && total_files !== undefined) {
-    const shown = files.reduce((sum, { matches = [] }) => sum + matches.length, 0);
+    const count = files.reduce((sum, { matches = [] }) => sum + matches.length, 0);
     const isPart = next_cursor !== undefined;
     // In the other modes no lines are shown.
-    const ofLines = isPart && shown > 0 ? `${digits(shown)} of ` : "";
+    const ofLines = isPart && count > 0 ? `${digits(count)} of ` : "";
     const ofFiles = isPart && files.length < total_files ? `${digits(files.length)} of ` : "";
     facts.push(
-      shown > 0 || !isPart
+      count > 0 || !isPart
         ? `${ofLines}${counted(total_lines, "line")} in ${ofFiles}${counted(total_files, "file")}.`
         : `${ofFiles}${counted(total_files, "file")}; ${counted(total_lines, "line")} in all.`,
     );
@@ -193,9 +193,9 @@ function linesOf(matches: readonly MatchedLine[], context: number): string {
       .filter((fact) => fact !== "")
       .join(", ");
     blocks.push(
-      ...before.map((one, index) => `${from + index}-${one}`),
+      ...before.map((text, index) => `${from + index}-${text}`),
       `${line}${place === "" ? "" : ` (${place})`}:${text}`,
-      ...after.map((one, index) => `${line + 1 + index}-${one}`),
+      ...after.map((text, index) => `${line + 1 + index}-${text}`),
     );
     last = line + after.length;
   }

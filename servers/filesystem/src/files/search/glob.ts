@@ -74,7 +74,7 @@ export function compileCaptures(glob: string): (text: string) => string[] | unde
 }
 
 const TOKEN =
-  /\\(?<escaped>[\s\S])|\[(?<not>[!^]?)(?<members>\]?(?:\\[\s\S]|[^\]\\])*)\]|(?<deep>(?<![^/{,])\*\*+(?:\/|$|(?=[},])))|(?<star>\*+)|(?<one>\?)|[\s\S]/gu;
+  /\\(?<escaped>[\s\S])|\[(?<not>[!^]?)(?<members>\]?(?:\\[\s\S]|[^\]\\])*)\]|(?<deep>(?<![^/{,])\*\*+(?:\/|$|(?=[},])))|(?<star>\*+)|(?<single>\?)|[\s\S]/gu;
 
 /** `*` and `?` stay within a component, `**` as a whole one matches any number; all match names that begin with a dot. */
 function compile(glob: string, captures: boolean): RegExp {
@@ -83,13 +83,13 @@ function compile(glob: string, captures: boolean): RegExp {
   let depth = 0;
   const captured = (wildcard: string) => (captures && depth === 0 ? `(${wildcard})` : wildcard);
   const source = pattern.replace(TOKEN, (token: string, ...rest) => {
-    const { escaped, not, members, deep, star, one }: Record<string, string> = rest.at(-1);
+    const { escaped, not, members, deep, star, single }: Record<string, string> = rest.at(-1);
     if (escaped !== undefined) return literal(escaped);
     if (members !== undefined) return captured(`(?!/)[${not ? "^" : ""}${classOf(members)}]`);
     if (deep?.endsWith("/")) return `(?:${captured(".+")}/)?`;
     if (deep !== undefined) return captured(".*");
     if (star !== undefined) return captured("[^/]*");
-    if (one !== undefined) return captured("[^/]");
+    if (single !== undefined) return captured("[^/]");
     if (token === "\\") throw invalidGlob(glob, "It ends with a backslash.");
     if (token === "{" && hasAlternatives(pattern.slice(Number(rest.at(-3))))) {
       depth += 1;
@@ -111,7 +111,7 @@ const literal = (text: string) => text.replace(/[\\^$.|?*+()[\]{}/]/u, "\\$&");
 const classOf = (members: string) =>
   members.replace(
     /\\([\s\S])|[[\]^&]/gu,
-    (one, char = one) => `\\u{${char.codePointAt(0).toString(16)}}`,
+    (match, char = match) => `\\u{${char.codePointAt(0).toString(16)}}`,
   );
 
 /** Whether a text that begins with a brace is `{a,b}`; any other brace is an ordinary character. */

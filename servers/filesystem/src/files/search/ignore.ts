@@ -39,7 +39,7 @@ function compileRules(text: string): Verdict {
     .split(/\r?\n/)
     .filter(isHarmless);
   const hasForms = /[^\0-\x7f]/.test(text);
-  const form = (one: string) => (hasForms ? one.normalize("NFC") : one);
+  const form = (name: string) => (hasForms ? name.normalize("NFC") : name);
   const forms = lines.map(form);
   const rules = ignore({ ignorecase: false, allowRelativePaths: true }).add(forms);
   const mentions = mentioned(forms);
@@ -99,7 +99,7 @@ export async function ignoreRules(
   const levels: Verdict[] = [];
   for (const parent of await parentsOf(guard, root)) {
     const above = `${relative(parent, root.realPath).split(sep).join("/")}/`;
-    // The caller has asked for what is in `root`, whatever hides it or what is above it.
+    // The caller has asked for what is in `root`, even if a rule hides it or a folder above it.
     const places = [...above.matchAll(/\//g)].map(({ index }) => above.slice(0, index + 1));
     const shows = (line: string) => places.every((place) => compileRules(line)(place) !== true);
     for (const name of IGNORE_FILES) {

@@ -61,7 +61,7 @@ interface Entry {
   readonly id: string;
   readonly name: string;
   readonly bytes: number;
-  /** How many days it is kept, as the server that made it was told. */
+  /** How many days it is kept, by the options of the server that made it. */
   readonly days: number;
   readonly undoes: string | undefined;
 }
@@ -170,7 +170,7 @@ export class Store {
     return { directory: own, isSameDisk: false };
   }
 
-  /** What an image counts against the limit; one that is never copied, whatever its size, does not. */
+  /** What an image counts against the limit; one that is never copied does not, at any size. */
   countedBytes(bytes: number): number {
     return bytes <= this.#options.maxCopiedBytes ? bytes : 0;
   }

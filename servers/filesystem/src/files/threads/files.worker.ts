@@ -57,10 +57,10 @@ interface SearchOneWork {
 const kinds = {
   search({ pattern, directories, request }: SearchWork): BatchMatches {
     const matcher = matcherOf(pattern);
-    const found: { index: number; lines: FileMatches["lines"]; total: number }[] = [];
+    const results: { index: number; lines: FileMatches["lines"]; total: number }[] = [];
     const mails: number[] = [];
     let binary = 0;
-    let left = request.limit;
+    let remaining = request.limit;
     const unreadable = forEach(directories, (fd, index) => {
       tick(index);
       const head = readHead(fd);
@@ -70,13 +70,13 @@ const kinds = {
       }
       if (matcher.certainlyLacks(fd, head)) return;
       const blocks = ticking(blocksOf(fd, head));
-      const { lines, total, isBinary } = matchLines(blocks, matcher, { ...request, limit: left });
+      const { lines, total, isBinary } = matchLines(blocks, matcher, { ...request, limit: remaining });
       if (isBinary) binary += 1;
       if (total === 0) return;
-      left -= lines.length;
-      found.push({ index, lines, total });
+      remaining -= lines.length;
+      results.push({ index, lines, total });
     });
-    return { found, binary, unreadable, mails };
+    return { found: results, binary, unreadable, mails };
   },
   /** Matches nothing if the file cannot be read. */
   searchOne({ pattern, from, request }: SearchOneWork): FileMatches {

@@ -125,12 +125,12 @@ export async function drawTree(
     }
 
     function factsOf(): string[] {
-      const shown = max_entries - entriesLeft;
+      const count = max_entries - entriesLeft;
       const limits = `max_depth ${max_depth}, max_entries ${digits(max_entries)}`;
       const isPart = isCut(trunk, max_depth);
       const isFull = isPart && entriesLeft > 0;
       const facts = [
-        `${counted(shown, "entry", "entries")} shown (${limits}).`,
+        `${counted(count, "entry", "entries")} shown (${limits}).`,
         deeper > 0 && "Deeper levels: raise max_depth or ask for a subdirectory.",
         isFull && "The response is full: ask for a subdirectory, or page with list_directory.",
         isPart &&

@@ -60,7 +60,7 @@ export async function commit(
   const said = result.stdout.toString("utf8");
   if (result.code !== 0) {
     await refuseConflicts(repository);
-    // git's own failures end with 128, a hook's rejection with 1, whatever the hook prints.
+    // git's own failures end with 128, a hook's rejection with 1, with any output of the hook.
     if (result.code !== 1) throw failureOf(result, "commit");
     if (/^(nothing (added )?to commit|no changes added to commit)/m.test(said))
       throw failure("nothing_to_commit", "There are no staged changes.");

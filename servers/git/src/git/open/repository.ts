@@ -48,7 +48,7 @@ interface Prepared {
 }
 
 interface Opening {
-  /** The working tree, whatever the configuration says. */
+  /** The working tree, regardless of the configuration. */
   readonly worktree?: string;
   /** More overrides, for the submodules that a command may look into. */
   secure?(root: string, names: readonly string[], of: Repository): Promise<readonly ConfigPair[]>;

@@ -150,7 +150,7 @@ async function explainMissing(repository: Repository, revision: string): Promise
 const EXACT = /^(HEAD|@|[A-Z_]+_HEAD|refs\/.*)$/s;
 
 /**
- * Refuses a name of several things, such as a branch and a tag: git would choose the tag, whatever is
+ * Refuses a name of several things, such as a branch and a tag: git would choose the tag even if a branch is
  * meant (gitrevisions(7)).
  *
  * @param stderr git's warnings about the names

@@ -6,7 +6,7 @@ import { locate } from "./locate.ts";
 import { Repository } from "./repository.ts";
 
 /**
- * A submodule as a repository, with its own working tree whatever its configuration says.
+ * A submodule as a repository, with its own working tree, regardless of its configuration.
  *
  * @returns undefined if it is not checked out
  * @throws ToolError if its git directory is outside the allowed directories

@@ -53,7 +53,7 @@ const MAX_REFS_BYTES = 64 * 1024;
 const TAGS_LEFT_OUT = "Tags are not shown, because there are too many: git_list_refs lists them.";
 
 /**
- * Makes git print commits that can be told apart. Nothing in a repository can contain the mark that
+ * Makes git print commits that can be separated. Nothing in a repository can contain the mark that
  * begins each one, because it is chosen for this call.
  */
 export function commitPrinter({ location }: Repository) {
@@ -150,7 +150,7 @@ export function headerOf(commit: ShownCommit, idOf = shortId): string {
   ].join("\n");
 }
 
-/** Several lines, of which all but the first are indented. */
+/** Several lines; all but the first are indented. */
 export function indented(text: string): string {
   return text.split("\n").join("\n    ");
 }

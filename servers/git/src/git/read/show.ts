@@ -104,7 +104,7 @@ async function showTree(
 /** Lines of a file; a cursor continues the same content even if the file has changed since. */
 async function showFile(
   repository: Repository,
-  found: Awaited<ReturnType<typeof readObject>>,
+  target: Awaited<ReturnType<typeof readObject>>,
   query: ShowQuery,
   { budget }: Budget,
 ): Promise<DiffText> {
@@ -113,8 +113,8 @@ async function showFile(
     throw failure("bad_range", `end_line ${end_line} comes before start_line ${start_line}.`);
   const bound = [repository.location.gitDir, "blob", start_line, end_line];
   const cursors = cursorsOf("git_show", bound, position);
-  const start = cursors.decode(query.cursor) ?? { oid: found.oid, line: start_line - 1 };
-  const object = start.oid === found.oid ? found : await readObject(repository, start.oid);
+  const start = cursors.decode(query.cursor) ?? { oid: target.oid, line: start_line - 1 };
+  const object = start.oid === target.oid ? target : await readObject(repository, start.oid);
   const { oid, content } = object;
   const size = sizeOf(object.size);
   if (content.subarray(0, BINARY_BYTES).includes(0))

@@ -68,7 +68,7 @@ interface FetchQuery {
   readonly tags: boolean;
 }
 
-/** Fetches a remote's branches into `refs/remotes/<remote>/`, whatever the configured refspecs say. */
+/** Fetches a remote's branches into `refs/remotes/<remote>/`, regardless of the configured refspecs. */
 export async function fetch(repository: Repository, query: FetchQuery, caller: Caller) {
   const { config } = await repository.prepared();
   const { remote, branch_name: branch = "*" } = query;

@@ -41,7 +41,7 @@ process.on("exit", () => {
 });
 
 /**
- * Runs git in its own process group, so that stopping it stops whatever it started. Resolves with
+ * Runs git in its own process group, so that stopping it stops what it started. Resolves with
  * any exit code.
  *
  * @throws the signal's reason when it aborts; ToolError `unavailable` if git cannot be started,

@@ -137,7 +137,7 @@ export function shownRelation({ from, to, type }: RelationRow): Relation {
   return { from, to, relationType: type };
 }
 
-/** An observation of which only a part may be shown. */
+/** An observation that may be shown only in part. */
 type ShownFact = ObservationRow & { readonly part?: string };
 
 /** An entity in an answer with some of its observations; `count` is how many it has if there are more. */
@@ -165,7 +165,7 @@ export function shownEntity(
 
 /**
  * When and, with `sources`, from whom observations were learned: one entry for each run of equal ones (`3x 2026-07-28`),
- * and a single one if all are equal. Days, unless several times of a day have to be told apart.
+ * and a single one if all are equal. Days, unless several times of a day have to be distinguished.
  */
 function learnedOf(facts: readonly ObservationRow[], sources: boolean): string[] {
   const times = (unit: "day" | "minute") => new Set(facts.map((fact) => timeOf(fact, unit)));
@@ -223,12 +223,12 @@ export function bounded<Answer extends object>(
   answer: Answer,
   budget: number,
 ): Answer & { not_shown?: number } {
-  let left = budget - 500;
+  let remaining = budget - 500;
   let cut = 0;
   const fits = (item: unknown) => {
-    left -= JSON.stringify(item).length + 1;
-    if (left < 0) cut += 1;
-    return left >= 0;
+    remaining -= JSON.stringify(item).length + 1;
+    if (remaining < 0) cut += 1;
+    return remaining >= 0;
   };
   const result = structuredClone(answer);
   for (const value of Object.values(result))

@@ -176,7 +176,7 @@ function scoresOf(matches: readonly Match[], kind: "facts" | "entities"): Map<nu
 
 /** The ids of the rows with the best scores first, the newest of equal ones. */
 function best(scores: ReadonlyMap<number, number>): number[] {
-  return [...scores].sort(([a, one], [b, other]) => other - one || b - a).map(([id]) => id);
+  return [...scores].sort(([a, score], [b, other]) => other - score || b - a).map(([id]) => id);
 }
 
 const sumOf = (matches: readonly Match[]) => matches.reduce((sum, { rarity }) => sum + rarity, 0);

@@ -76,8 +76,8 @@ export async function searchNodes(store: Store, search: SearchQuery) {
       const relations = relationRows
         .filter(({ fromId, toId }) => entityIds.has(fromId) || entityIds.has(toId))
         .map(shownRelation);
-      const left = characters - FRAME - JSON.stringify(entities).length;
-      const fits = fitCount(relations, Math.max(left, RELATIONS_SHARE * characters));
+      const remaining = characters - FRAME - JSON.stringify(entities).length;
+      const fits = fitCount(relations, Math.max(remaining, RELATIONS_SHARE * characters));
       // What is shown is a beginning of the candidates; if not, the rest is repeated rather than left out.
       const unseen = candidates.findIndex(({ entity }) => !entityIds.has(entity.id));
       const next = offset + (unseen === -1 ? candidates.length : unseen);
@@ -96,9 +96,9 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     let [chosen, rest, step, growth]: [Item[], Item[], number, number] = [[], items, 16, 2];
     while (rest.length > 0) {
       const next = [...chosen, ...rest.slice(0, step)];
-      const left = characters - JSON.stringify(answer(next)).length;
-      const isShort = ({ row }: Item) => Math.min(row?.content.length ?? 0, MAX_SNIPPET) <= left;
-      if (left >= 0) [chosen, rest] = [next, rest.slice(step).filter(isShort)];
+      const remaining = characters - JSON.stringify(answer(next)).length;
+      const isShort = ({ row }: Item) => Math.min(row?.content.length ?? 0, MAX_SNIPPET) <= remaining;
+      if (remaining >= 0) [chosen, rest] = [next, rest.slice(step).filter(isShort)];
       else [rest, growth] = [step === 1 ? rest.slice(1, MAX_TRIED) : rest, 0.5];
       step = Math.max(1, step * growth);
     }

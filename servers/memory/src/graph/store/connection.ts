@@ -12,7 +12,7 @@ export function isList(value: Parameter): value is readonly Value[] | Pairs {
 /** A row of the search index: a folded text under the id of an observation, or the negative id of an entity. */
 export type IndexRow = { readonly id: number; readonly text: string };
 
-/** A part of a search: folded words, one after the other, of which the last may be the beginning of a longer one. */
+/** A part of a search: folded words, one after the other; the last may be the beginning of a longer one. */
 export type Term = { readonly text: string; readonly isPrefix?: boolean };
 
 /** The kinds of rows of the search index. */

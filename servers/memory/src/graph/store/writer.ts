@@ -24,7 +24,7 @@ export type NewObservation = {
 export type NewRelation = { readonly fromId: number; readonly toId: number; readonly type: string };
 
 /**
- * A write of which all is kept or nothing. Every row that it adds or changes is also recorded with its columns before
+ * A write that is kept as a whole or not at all. Every row that it adds or changes is also recorded with its columns before
  * and after, so that the journal knows exactly what happened and can undo it.
  */
 export class Writer extends Reader {

@@ -173,10 +173,10 @@ async function remove(
     return rows;
   });
   const deleted = countsOf(doomed);
-  const left = hard ? await store.overwriteErased().catch(notOverwritten) : undefined;
+  const note = hard ? await store.overwriteErased().catch(notOverwritten) : undefined;
   const after =
     hard || change_id === undefined
-      ? left
+      ? note
       : `undo_memory_change with change_id ${change_id} restores what was deleted.`;
   return {
     success: true,

@@ -35,15 +35,15 @@ export async function changeAlone(
     const now = await sessions
       .work({ signal }, (session) => invalidIndexes(session, relation))
       .catch(() => []);
-    const left = now.filter((index) => !earlier.includes(index));
-    if (left.length === 0) throw error;
-    const what = left.length === 1 ? "an invalid index" : "invalid indexes";
+    const leftovers = now.filter((index) => !earlier.includes(index));
+    if (leftovers.length === 0) throw error;
+    const what = leftovers.length === 1 ? "an invalid index" : "invalid indexes";
     throw new ToolError(
       error.kind,
-      `${error.message.replace("; nothing was changed", "")} It left ${what}, which no query uses and every write maintains: ${left.join(", ")}.`,
+      `${error.message.replace("; nothing was changed", "")} It left ${what}, which no query uses and every write maintains: ${leftovers.join(", ")}.`,
       {
         code: error.code,
-        hint: `Run ${left.map((name) => `DROP INDEX CONCURRENTLY ${name}`).join("; ")} before you try again.`,
+        hint: `Run ${leftovers.map((name) => `DROP INDEX CONCURRENTLY ${name}`).join("; ")} before you try again.`,
       },
     );
   }

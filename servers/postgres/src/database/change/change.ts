@@ -72,12 +72,12 @@ export async function change(
       weakened: isWeakened ? [PROTECTION_CHANGED] : [],
     };
     const { loss, changeId } = await settle(sessions, session, outcome, job);
-    const shown = tables.slice(0, MAX_TABLES).map(({ id: _, ...table }) => table);
+    const visibleTables = tables.slice(0, MAX_TABLES).map(({ id: _, ...table }) => table);
     const committed = !dryRun;
     return changed(run.outcomes, job.rowChars, {
       committed,
       changeId,
-      tables: shown,
+      tables: visibleTables,
       loss,
       notices,
     });
@@ -150,8 +150,8 @@ class Run {
       if (!replaces) this.isWeakened ||= await changedProtection(session, before, after);
       else if (hasReplaced(before, after)) this.losses.push(shownSql(change.sql));
     }
-    const made = isFree ? await oidOf(session, creates) : undefined;
-    if (made !== undefined) this.#made.add(made);
+    const oid = isFree ? await oidOf(session, creates) : undefined;
+    if (oid !== undefined) this.#made.add(oid);
     if (lost !== undefined) this.losses.push(lost);
   }
 }

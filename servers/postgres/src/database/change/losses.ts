@@ -34,12 +34,12 @@ interface Looked {
 /**
  * What a statement loses, with how many rows the relations to drop or truncate have; undefined if nothing.
  *
- * @param made the object ids of the relations that the same call created
+ * @param newIds the object ids of the relations that the same call created
  */
 export async function lookAt(
   session: Session,
   { what, relations, losesNothingWithout }: Loss,
-  made: ReadonlySet<string>,
+  newIds: ReadonlySet<string>,
 ): Promise<string | undefined> {
   if (relations.length === 0) return what;
   let rows: number | undefined;
@@ -56,7 +56,7 @@ export async function lookAt(
   }
   // TRUNCATE also clears the statistics of rows that were deleted before it.
   const isEmpty = losesNothingWithout === "rows" ? rows === 0 && !isChanged : matches.length === 0;
-  const isNew = matches.length > 0 && matches.every(({ id }) => made.has(id));
+  const isNew = matches.length > 0 && matches.every(({ id }) => newIds.has(id));
   if (isNew || (losesNothingWithout !== undefined && isEmpty)) return undefined;
   return rows === undefined ? what : `${what} (${rowCount(rows)})`;
 }

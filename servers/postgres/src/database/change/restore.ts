@@ -61,18 +61,18 @@ async function findRows(session: Session, id: string, tables: readonly Table[]):
   const conflicts: string[] = [];
   for (const table of tables) {
     const { facts, rows } = table;
-    const shown = ({ key }: ChangedRow) => oneLine(`${facts.name} ${key}`.slice(0, 200));
+    const label = ({ key }: ChangedRow) => oneLine(`${facts.name} ${key}`.slice(0, 200));
     const existing = rows.filter(({ after }) => after !== undefined);
     const places = await find(session, facts, existing, "after");
     for (const [index, row] of existing.entries()) {
       row.place = places.get(index);
-      if (row.place === undefined) conflicts.push(shown(row));
+      if (row.place === undefined) conflicts.push(label(row));
     }
     if (facts.key.length === 0) continue;
     const gone = deletedIn(table);
     for (const index of (await find(session, facts, gone, "before", false)).keys()) {
       const row = gone[index];
-      if (row !== undefined) conflicts.push(`${shown(row)} (exists again)`);
+      if (row !== undefined) conflicts.push(`${label(row)} (exists again)`);
     }
   }
   if (conflicts.length > 0) throw changedSince(id, conflicts, conflicts.length);

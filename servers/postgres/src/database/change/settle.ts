@@ -11,7 +11,7 @@ interface Start {
   readonly started: string;
   /** Whether the server counts what is changed. */
   readonly counts: boolean;
-  /** The tables, by their quoted names, of which RETURNING finds the changed rows. */
+  /** The tables, by their quoted names, whose changed rows RETURNING finds. */
   readonly locatable: readonly string[];
 }
 

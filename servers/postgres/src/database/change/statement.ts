@@ -6,9 +6,9 @@ import type { Session, Sessions } from "../driver/sessions.ts";
 import { paramsOf, type Row } from "../driver/values.ts";
 import type { Change } from "../gate/write.ts";
 
-/** Characters of rows, of which those that fit are shown. */
+/** Characters of rows; those that fit are shown. */
 const SHOWN_CHARS = 1_000_000;
-/** Rows of which places are noted; a change of more is not recorded. */
+/** Rows whose places are noted; a change of more is not recorded. */
 const MAX_PLACES = 250_000;
 const CELL_BYTES = 8_192;
 
@@ -79,15 +79,15 @@ export function changed(
     const facts = { command, ...(rowCount === undefined ? {} : { row_count: rowCount }) };
     space -= JSON.stringify([facts, columns]).length + 30;
     if (columns.length === 0) return facts;
-    const shown: unknown[][] = [];
+    const visibleRows: unknown[][] = [];
     for (const row of rows) {
       const encoded = encodeRow(row, CELL_BYTES, cut);
       space -= JSON.stringify(encoded).length + 1;
       if (space < 0) break;
-      shown.push(encoded);
+      visibleRows.push(encoded);
     }
-    isShort ||= shown.length < (rowCount ?? rows.length);
-    return { ...facts, columns, rows: shown };
+    isShort ||= visibleRows.length < (rowCount ?? rows.length);
+    return { ...facts, columns, rows: visibleRows };
   });
   const truncatedBy = isShort ? "bytes" : cut.count > 0 ? "cell" : undefined;
   return { ...rest, results, truncatedBy, notices: remarks(rest.notices ?? []) };

@@ -21,7 +21,7 @@ export interface TableFacts {
 }
 
 /**
- * One form of values, whatever the session or its functions set: a row is the text of its table's row type, which can be
+ * One form of values, with any settings of the session or its functions: a row is the text of its table's row type, which can be
  * compared, and which PostgreSQL reads back exactly. Names that values contain (regclass) have their schema.
  */
 export const FORM = `SELECT pg_catalog.set_config(name, value, true) FROM (VALUES
@@ -109,9 +109,9 @@ export const keyText = ({ key }: TableFacts) =>
 export async function rowsOf(
   session: Session,
   text: string,
-  ...given: readonly (readonly (string | undefined)[])[]
+  ...lists: readonly (readonly (string | undefined)[])[]
 ): Promise<readonly Row[]> {
-  const params = given.map((list) => arrayText(list));
+  const params = lists.map((list) => arrayText(list));
   const all = { chars: Number.POSITIVE_INFINITY, toEnd: true };
   return (await session.query({ text, params }, all)).rows;
 }

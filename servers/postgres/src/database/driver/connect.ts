@@ -89,7 +89,7 @@ async function connect(target: Target, address: Address, attempt: Attempt): Prom
 const NOT_BOUND = "the server does not offer channel binding";
 
 /**
- * libpq's `channel_binding=require`, of which pg does less: it binds the login to the server's certificate only if the server
+ * libpq's `channel_binding=require`, which pg does in part: it binds the login to the server's certificate only if the server
  * offers it. Closes the connection before a password, or a proof of it, is sent without binding.
  *
  * @returns whether the login was bound

@@ -107,11 +107,11 @@ export function connectionFailure(error: unknown, label: string): ToolError {
   const text = `${code ?? ""} ${error instanceof Error ? error.message : ""}`;
   const reason = CONNECTING.find(([pattern]) => pattern.test(text));
   const [, why, hint] = reason ?? [/^/, "can't be reached", NOT_REACHED];
-  const shown =
+  const detail =
     code === undefined
       ? ""
       : ` (${reason !== undefined && /^\d/.test(code) ? "SQLSTATE " : ""}${code})`;
-  const message = `PostgreSQL at ${oneLine(label)} ${why}${shown}.`;
+  const message = `PostgreSQL at ${oneLine(label)} ${why}${detail}.`;
   return new ToolError("unavailable", message, { hint, code, cause: error });
 }
 
@@ -167,8 +167,8 @@ export function explained(
 ): unknown {
   if (isLost(error)) {
     const code = errorCode(error);
-    const shown = code === undefined ? "" : ` (${code})`;
-    const message = `The connection to PostgreSQL at ${oneLine(label)} was lost${shown}.`;
+    const detail = code === undefined ? "" : ` (${code})`;
+    const message = `The connection to PostgreSQL at ${oneLine(label)} was lost${detail}.`;
     const hint = "Repeat the call: it opens a new connection.";
     return new ToolError("unavailable", message, { hint, cause: error });
   }

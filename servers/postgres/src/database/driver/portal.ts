@@ -6,7 +6,7 @@ export interface Caps {
   /** Maximum characters of the values' text. */
   readonly chars: number;
   readonly rows?: number;
-  /** Rows to keep whatever their size; default 1. */
+  /** Rows to keep at any size; default 1. */
   readonly min?: number;
   /** Let the statement finish although rows beyond the cap are dropped: for RETURNING. */
   readonly toEnd?: boolean;
@@ -217,13 +217,13 @@ export class PortalQuery implements Submittable {
     this.#isSuspended = true;
     if (this.#isLast) return;
     const { chars, min = 1, rows = Number.POSITIVE_INFINITY } = this.#caps;
-    const left = chars - this.#chars;
+    const space = chars - this.#chars;
     const count = this.#rows.length;
-    if (count >= rows || (left <= 0 && count >= min)) {
+    if (count >= rows || (space <= 0 && count >= min)) {
       this.#sync();
       return;
     }
-    const fitting = Math.ceil((left / Math.max(1, this.#chars)) * count);
+    const fitting = Math.ceil((space / Math.max(1, this.#chars)) * count);
     this.#fetch(Math.max(1, Math.min(fitting, rows - count, MAX_ROWS)));
   }
 

@@ -79,11 +79,11 @@ const DATA_ROW = "D".charCodeAt(0);
 export function limitMessages(stream: Duplex): () => void {
   const header = Buffer.alloc(HEADER);
   let filled = 0;
-  let left = 0;
+  let remaining = 0;
   const watch = (chunk: Buffer) => {
     for (let at = 0; at < chunk.length; ) {
-      const step = Math.min(left > 0 ? left : HEADER - filled, chunk.length - at);
-      if (left > 0) left -= step;
+      const step = Math.min(remaining > 0 ? remaining : HEADER - filled, chunk.length - at);
+      if (remaining > 0) remaining -= step;
       else {
         chunk.copy(header, filled, at, at + step);
         filled += step;
@@ -91,12 +91,12 @@ export function limitMessages(stream: Duplex): () => void {
       at += step;
       if (filled < HEADER) continue;
       filled = 0;
-      left = header.readUInt32BE(1) - 4;
-      if (left > (header[0] === DATA_ROW ? MAX_ROW_BYTES : MAX_BYTES))
+      remaining = header.readUInt32BE(1) - 4;
+      if (remaining > (header[0] === DATA_ROW ? MAX_ROW_BYTES : MAX_BYTES))
         stream.destroy(
           new ToolError(
             "too_large",
-            `One row is ${Math.round(left / 1_048_576)} MiB, which is too large to read.`,
+            `One row is ${Math.round(remaining / 1_048_576)} MiB, which is too large to read.`,
             {
               hint: "Select part of its large column: left(column, 1000), substring(column FROM 1 FOR 1000), octet_length(column).",
             },

@@ -178,11 +178,11 @@ function* warningsOf(node: Node, scanned: ReadonlyMap<string, number>): Generato
   const loops = node["Actual Loops"] ?? 1;
   const actual = node["Actual Rows"];
   if (node["Node Type"].includes("Seq Scan") && node.Filter !== undefined && table !== undefined) {
-    const found = actual === undefined ? node["Plan Rows"] : actual * loops;
+    const matches = actual === undefined ? node["Plan Rows"] : actual * loops;
     const removed = (node["Rows Removed by Filter"] ?? 0) * loops;
-    const read = Math.max(scanned.get(table) ?? 0, found + removed);
-    if (read >= MANY_ROWS && found <= read / 2)
-      yield `All ${rounded(read)} rows of ${table} are read to find ${rounded(found)} by ${clip(node.Filter, 200)}: an index on the filtered columns may help.`;
+    const read = Math.max(scanned.get(table) ?? 0, matches + removed);
+    if (read >= MANY_ROWS && matches <= read / 2)
+      yield `All ${rounded(read)} rows of ${table} are read to find ${rounded(matches)} by ${clip(node.Filter, 200)}: an index on the filtered columns may help.`;
   }
   const planned = Math.max(1, node["Plan Rows"]);
   if (actual !== undefined && loops > 0) {

@@ -24,11 +24,11 @@ type Judge = (rows: Rows) => { ok: boolean; summary: string; details?: QueryResu
 
 /** A check that should find no rows; otherwise, how many there are (`{}`) and what to do. */
 const none =
-  (fine: string, found: string): Judge =>
+  (fine: string, problem: string): Judge =>
   (rows) =>
     rows.length === 0
       ? { ok: true, summary: fine }
-      : { ok: false, summary: found.replace("{}", `${rows.length}`), details: [...rows] };
+      : { ok: false, summary: problem.replace("{}", `${rows.length}`), details: [...rows] };
 
 /** A check of numbers in one row. */
 const facts =

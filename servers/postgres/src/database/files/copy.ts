@@ -44,7 +44,7 @@ export async function copyOut(
       try {
         await writeAll(stream, write, session.progressed);
       } catch (error) {
-        // The rest of the rows is useless, whatever failed.
+        // The rest of the rows is useless after any failure.
         connection.destroy();
         throw error;
       }

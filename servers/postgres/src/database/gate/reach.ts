@@ -68,9 +68,9 @@ export class FunctionGate {
     if (this.#allowed.has("*")) return false;
     const asked = this.#unallowed([...mentions, ALWAYS]);
     // A read only reaches what was made after initdb; what a change reaches is looked up at once.
-    const made = isRead ? await madeHere(look, asked) : asked;
+    const first = isRead ? await madeHere(look, asked) : asked;
     const paths = new Map<Mention, readonly Judged[]>(asked.map((mention) => [mention, []]));
-    for (let waiting = made; waiting.length > 0; ) {
+    for (let waiting = first; waiting.length > 0; ) {
       const named: Mention[] = [];
       for (const judged of await judge(look, waiting, !isRead)) {
         const path = [...(paths.get(judged.mention) ?? []), judged];
@@ -85,7 +85,7 @@ export class FunctionGate {
       const next = this.#unallowed(named);
       waiting = isRead ? await madeHere(look, next) : next;
     }
-    return made.length === 0 && asked.length > mentions.length;
+    return first.length === 0 && asked.length > mentions.length;
   }
 
   #unallowed(mentions: readonly Mention[]): readonly Mention[] {
@@ -103,9 +103,9 @@ async function madeHere(look: Look, mentions: readonly Mention[]): Promise<Menti
     mentions.flatMap((mention) => (mention.startsWith(kind) ? [mention.slice(kind.length)] : []));
   const lists = ["operator ", "function ", "attribute ", "type ", "name "].map(named);
   const rows = await look({ text: NAMES, values: lists });
-  const made = new Set(rows.map(({ mention }) => mention));
-  const isForeign = (mention: Mention) => made.has("encoding") && /[^ -~]/.test(mention);
-  return mentions.filter((mention) => made.has(mention) || isForeign(mention));
+  const matches = new Set(rows.map(({ mention }) => mention));
+  const isForeign = (mention: Mention) => matches.has("encoding") && /[^ -~]/.test(mention);
+  return mentions.filter((mention) => matches.has(mention) || isForeign(mention));
 }
 
 /** Judges the objects that are mentioned, fact by fact; a name may have several. */

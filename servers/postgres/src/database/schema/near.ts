@@ -105,8 +105,8 @@ async function nearNames(
   const rows = await sessions
     .work(work, (session) => session.rows<{ name: string; bare: string }>(lookup.names, values))
     .catch(() => []);
-  const shown = new Map(rows.map(({ name, bare }) => [bare, name]));
-  const near = nearest(wanted, shown.keys()).map((bare) => shown.get(bare) ?? bare);
+  const names = new Map(rows.map(({ name, bare }) => [bare, name]));
+  const near = nearest(wanted, names.keys()).map((bare) => names.get(bare) ?? bare);
   if (lookup.isList !== true) {
     const isMixed = near.some((name) => /"[^"]*[A-Z]/.test(name));
     return suggesting(isMixed ? hinted(`${CAPITALS} ${error.hint ?? ""}`.trim()) : error, near);

@@ -260,7 +260,7 @@ function conflictsOf(
   { name, key, hasRowid }: Shape,
 ): string[] | undefined {
   const conditions = valuesFrom<string | null>(database, EQUAL_IN_INDEXES, name);
-  const certain = conditions.filter((one) => one !== null);
+  const certain = conditions.filter((condition) => condition !== null);
   if (certain.length < conditions.length) return undefined;
   return hasRowid ? [`x.${key[0]} = NEW.${key[0]}`, ...certain] : certain;
 }

@@ -73,23 +73,23 @@ function attempt(
 
 function run(
   database: Database.Database,
-  given: ChangeJob["statements"][number],
+  change: ChangeJob["statements"][number],
   watch: ChangeWatch,
   space: Space,
 ): StatementResult {
   // First, so that invalid SQL fails before its names are used.
-  const statement = prepared(database, given.sql);
+  const statement = prepared(database, change.sql);
   const before = totalOf(database);
-  const returned = watch.follow(given, () => {
-    if (statement.reader) return returnedRows(statement.raw(true), given.params, space);
-    statement.run(...given.params);
+  const returned = watch.follow(change, () => {
+    if (statement.reader) return returnedRows(statement.raw(true), change.params, space);
+    statement.run(...change.params);
     return {};
   });
   // changes() is about the last INSERT, UPDATE or DELETE; other statements leave it unchanged.
-  const isCounted = /^(INSERT|REPLACE|UPDATE|DELETE)$/.test(given.verb);
+  const isCounted = /^(INSERT|REPLACE|UPDATE|DELETE)$/.test(change.verb);
   const changed = isCounted ? Number(single(database, "SELECT changes()")) : 0;
-  watch.add(given, { changed, touched: totalOf(database) - before });
-  return { command: given.command, ...(isCounted ? { row_count: changed } : {}), ...returned };
+  watch.add(change, { changed, touched: totalOf(database) - before });
+  return { command: change.command, ...(isCounted ? { row_count: changed } : {}), ...returned };
 }
 
 /** Runs the whole statement, and returns as many RETURNING rows as fit. */

@@ -17,7 +17,7 @@ interface Reach {
 }
 
 /**
- * Computes what statements can change. Whatever they and the triggers do is in their texts, so it is enough to follow the names
+ * Computes what statements can change. What they and the triggers do is in their texts, so it is enough to follow the names
  * in them.
  */
 export function reachOf(database: Database.Database, statements: readonly string[]): Reach {

@@ -61,7 +61,7 @@ const SHOWN = 5;
  */
 export function undo(
   database: Database.Database,
-  { id, path, facts, dryRun, recording, ...given }: UndoJob,
+  { id, path, facts, dryRun, recording, ...details }: UndoJob,
 ):
   | { readonly obstacle: Obstacle }
   | { readonly unrecorded: string }
@@ -89,7 +89,7 @@ export function undo(
         message: "Undoing it would leave rows whose foreign keys refer to nothing.",
         hint: "Nothing was changed. Undo the later changes of the related tables first.",
       });
-    record = watch.record(recording, { ...given, statements: [`undo of ${id}`], undoes: id });
+    record = watch.record(recording, { ...details, statements: [`undo of ${id}`], undoes: id });
     const counts = record?.tables ?? watch.counts;
     database.exec(dryRun ? "ROLLBACK" : "COMMIT");
     return { changeId: dryRun ? undefined : record?.committed(), tables: counts };
@@ -149,9 +149,9 @@ class Tables {
         message: `The columns of ${table} have changed since, or it was dropped.`,
         hint: "Nothing was changed. Restore its previous columns with CREATE or ALTER TABLE, then undo again.",
       });
-    const made = new RecordedTable(this.#database, shape);
-    this.#all.set(table, made);
-    return made;
+    const entry = new RecordedTable(this.#database, shape);
+    this.#all.set(table, entry);
+    return entry;
   }
 }
 

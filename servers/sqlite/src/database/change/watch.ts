@@ -138,7 +138,7 @@ export class ChangeWatch {
    */
   record(
     recording: Recording,
-    { identity, version, ...given }: Recorded,
+    { identity, version, ...details }: Recorded,
   ): ChangeWriter | undefined {
     if (this.unrecorded !== undefined || "reason" in recording) return undefined;
     const writer = recorded(() => new ChangeWriter(recording));
@@ -147,7 +147,7 @@ export class ChangeWatch {
       if (writer.tables.length > 0) {
         const { columns, indexes } = this.#capture;
         const facts = { columns, indexes: [...indexes], version };
-        recorded(() => writer.finish({ database: identity, ...given, facts }));
+        recorded(() => writer.finish({ database: identity, ...details, facts }));
         return writer;
       }
     } catch (error) {

@@ -97,7 +97,7 @@ function isTrigger(words: readonly string[], start: number): boolean {
   return /^CREATE (TEMP(ORARY)? )?TRIGGER /.test(words.slice(start, start + 4).join(" "));
 }
 
-/** The table that a statement drops, or of which it drops a column, as written; undefined for other statements. */
+/** The table that a statement drops, or drops a column of, as written; undefined for other statements. */
 export function removedFrom({ verb, tokens }: Statement): string | undefined {
   const words = tokens.map(({ kind, text }) => (kind === "word" ? text.toUpperCase() : text));
   if (verb === "DROP" && words[1] === "TABLE") return nameAt(tokens, words[2] === "IF" ? 4 : 2);

@@ -57,11 +57,11 @@ async function catalogOf(
   const rows = await look(source, queries, { ...work, isTolerant: true });
   return relations.map((relation, index) => {
     const at = index * each.length;
-    const [columns = [], keys = [], unique = [], [flags] = [], [made] = []] = rows.slice(at);
+    const [columns = [], keys = [], unique = [], [flags] = [], [object] = []] = rows.slice(at);
     const names = columns.map(({ name }) => text(name).toLowerCase());
     const hasRowId =
       relation.type === "table" && Number(flags?.wr) === 0 && !names.includes("rowid");
-    return { relation, columns, keys, unique, hasRowId, ddl: text(made?.sql) };
+    return { relation, columns, keys, unique, hasRowId, ddl: text(object?.sql) };
   });
 }
 
@@ -142,7 +142,7 @@ export async function describe(
   const [catalog] = await catalogOf(source, [relation], { signal });
   const { columns = [], keys = [], ddl = "" } = catalog ?? {};
   const parts = [sql.REFERRERS, sql.INDEXES, sql.DEFINITIONS, sql.FLAGS];
-  const [referrers = [], indexes = [], made = [], [flags] = []] = await look(
+  const [referrers = [], indexes = [], objects = [], [flags] = []] = await look(
     source,
     parts.map((own) => [own, name] as const),
     { signal },
@@ -153,7 +153,7 @@ export async function describe(
   const counting = look(source, [[count]], { signal, timeoutMs: COUNTING_MS, isLong: true });
   const counted = await attempt(notices, "Number of rows", counting);
   const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
-  const own = made.find((object) => object.type === (type === "view" ? "view" : "table"));
+  const own = objects.find((object) => object.type === (type === "view" ? "view" : "table"));
   return {
     table: relation.written,
     type,
@@ -179,10 +179,10 @@ export async function describe(
       ...(Number(partial) === 0 && !listed(indexed).includes(null)
         ? {}
         : {
-            ddl: text(made.find((object) => object.type === "index" && object.name === name)?.sql),
+            ddl: text(objects.find((object) => object.type === "index" && object.name === name)?.sql),
           }),
     })),
-    triggers: made.flatMap((object) => (object.type === "trigger" ? [text(object.sql)] : [])),
+    triggers: objects.flatMap((object) => (object.type === "trigger" ? [text(object.sql)] : [])),
     ddl: ddl === "" ? text(own?.sql) : ddl,
     ...(sample === undefined || sample.length === 0 ? {} : { sample }),
     ...(notices.length === 0 ? {} : { notices }),
