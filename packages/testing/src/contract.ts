@@ -244,7 +244,7 @@ export function contract(options: ContractOptions): void {
     });
 
     it("matches the snapshot", async () => {
-      const fixed = new Set(server.resources?.flatMap((resource) => ("uri" in resource ? [resource.uri] : [])));
+      const fixed = new Set(server.resources?.flatMap((item) => ("uri" in item ? [item.uri] : [])));
       const resources = rest.resources.filter(({ uri }) => fixed.has(uri));
       const text = surfaceText({ ...rest, resources, tools }, server.tools);
       await expectSnapshot(join(options.snapshots, "surface.txt"), stable(text));

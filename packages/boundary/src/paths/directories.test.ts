@@ -229,8 +229,8 @@ describe("client roots", () => {
     ["replace: unless one is configured", "/", "/", "/", ""],
     ["replace: read-only stays so", "/b/v:ro", "/b /b/v/x", "/b /b/v:ro /b/v/x:ro", ""],
   ])("%s", (rule, configured, roots, expected, ignored) => {
-    const [configuredPaths, offered] = [configured, roots].map((text) => text.split(" ").map(directory));
-    const applied = withRoots(configuredPaths ?? [], offered ?? [], rule.startsWith("replace"));
+    const [base, offered] = [configured, roots].map((text) => text.split(" ").map(directory));
+    const applied = withRoots(base ?? [], offered ?? [], rule.startsWith("replace"));
     const paths = applied.directories.map(({ path, writable }) => path + (writable ? "" : ":ro"));
     expect(paths.join(" ")).toBe(expected);
     expect(applied.ignored.map(({ path }) => path).join(" ")).toBe(ignored);

@@ -166,7 +166,7 @@ function checked(message: unknown): Expected {
 
 const countOf = (ids: readonly unknown[]): Record<string, number> => {
   const counts: Record<string, number> = {};
-  for (const id of ids.map((value) => (value === undefined ? "none" : JSON.stringify(value))).sort())
+  for (const id of ids.map((item) => (item === undefined ? "none" : JSON.stringify(item))).sort())
     counts[id] = (counts[id] ?? 0) + 1;
   return counts;
 };

@@ -63,8 +63,8 @@ export async function answerFrom(
   const sources = call.canSample ? passagesFor(question, pages, SOURCE_CHARS) : [];
   const answer = sources.length === 0 ? undefined : await modelAnswer(question, sources, call);
   if (answer !== undefined) return { ...facts, passages: sources, answer };
-  const remaining = Math.max(1, call.budget - failures.join("\n").length - FRAME_CHARS);
-  return { ...facts, passages: passagesFor(question, pages, Math.min(limits.max_length, remaining)) };
+  const space = Math.max(1, call.budget - failures.join("\n").length - FRAME_CHARS);
+  return { ...facts, passages: passagesFor(question, pages, Math.min(limits.max_length, space)) };
 }
 
 /** What the client's model answers; undefined if it does not. */

@@ -137,12 +137,12 @@ async function searchDirectory(
   async function searchBatch({ paths, directories }: FileBatch): Promise<void> {
     const work = { pattern, directories, request: matchRequest(request) };
     const nameOf = (index: number) => join(root.realPath, paths[index] ?? "");
-    const { found: results, binary, unreadable, mails } = await threads.run("search", work, signal, nameOf);
+    const { hits, binary, unreadable, mails } = await threads.run("search", work, signal, nameOf);
     unsearched.binary += binary;
     unsearched.unreadable += unreadable;
     for (const index of mails) singles.push({ path: paths[index] ?? "", type: "file" });
     done(paths.length - mails.length);
-    for (const { index, ...matches } of results) add({ path: paths[index] ?? "", ...matches });
+    for (const { index, ...matches } of hits) add({ path: paths[index] ?? "", ...matches });
   }
 
   async function searchSingles(): Promise<void> {

@@ -38,7 +38,7 @@ interface SearchWork {
 
 /** The matches of a batch: only of files with some. Their lines are only the first of the whole batch. */
 interface BatchMatches {
-  readonly found: readonly ({ readonly index: number } & Pick<FileMatches, "lines" | "total">)[];
+  readonly hits: readonly ({ readonly index: number } & Pick<FileMatches, "lines" | "total">)[];
   readonly binary: number;
   readonly unreadable: number;
   /** Messages, whose text must be decoded first. */
@@ -57,10 +57,10 @@ interface SearchOneWork {
 const kinds = {
   search({ pattern, directories, request }: SearchWork): BatchMatches {
     const matcher = matcherOf(pattern);
-    const results: { index: number; lines: FileMatches["lines"]; total: number }[] = [];
+    const hits: { index: number; lines: FileMatches["lines"]; total: number }[] = [];
     const mails: number[] = [];
     let binary = 0;
-    let remaining = request.limit;
+    let limit = request.limit;
     const unreadable = forEach(directories, (fd, index) => {
       tick(index);
       const head = readHead(fd);
@@ -70,13 +70,13 @@ const kinds = {
       }
       if (matcher.certainlyLacks(fd, head)) return;
       const blocks = ticking(blocksOf(fd, head));
-      const { lines, total, isBinary } = matchLines(blocks, matcher, { ...request, limit: remaining });
+      const { lines, total, isBinary } = matchLines(blocks, matcher, { ...request, limit });
       if (isBinary) binary += 1;
       if (total === 0) return;
-      remaining -= lines.length;
-      results.push({ index, lines, total });
+      limit -= lines.length;
+      hits.push({ index, lines, total });
     });
-    return { found: results, binary, unreadable, mails };
+    return { hits, binary, unreadable, mails };
   },
   /** Matches nothing if the file cannot be read. */
   searchOne({ pattern, from, request }: SearchOneWork): FileMatches {

@@ -96,9 +96,9 @@ export async function searchNodes(store: Store, search: SearchQuery) {
     let [chosen, rest, step, growth]: [Item[], Item[], number, number] = [[], items, 16, 2];
     while (rest.length > 0) {
       const next = [...chosen, ...rest.slice(0, step)];
-      const remaining = characters - JSON.stringify(answer(next)).length;
-      const isShort = ({ row }: Item) => Math.min(row?.content.length ?? 0, MAX_SNIPPET) <= remaining;
-      if (remaining >= 0) [chosen, rest] = [next, rest.slice(step).filter(isShort)];
+      const space = characters - JSON.stringify(answer(next)).length;
+      const isShort = ({ row }: Item) => Math.min(row?.content.length ?? 0, MAX_SNIPPET) <= space;
+      if (space >= 0) [chosen, rest] = [next, rest.slice(step).filter(isShort)];
       else [rest, growth] = [step === 1 ? rest.slice(1, MAX_TRIED) : rest, 0.5];
       step = Math.max(1, step * growth);
     }

@@ -142,7 +142,7 @@ export async function describe(
   const [catalog] = await catalogOf(source, [relation], { signal });
   const { columns = [], keys = [], ddl = "" } = catalog ?? {};
   const parts = [sql.REFERRERS, sql.INDEXES, sql.DEFINITIONS, sql.FLAGS];
-  const [referrers = [], indexes = [], objects = [], [flags] = []] = await look(
+  const [referrers = [], indexes = [], items = [], [flags] = []] = await look(
     source,
     parts.map((own) => [own, name] as const),
     { signal },
@@ -153,7 +153,7 @@ export async function describe(
   const counting = look(source, [[count]], { signal, timeoutMs: COUNTING_MS, isLong: true });
   const counted = await attempt(notices, "Number of rows", counting);
   const rows = counted === undefined ? undefined : Number(counted[0]?.[0]?.rows ?? 0);
-  const own = objects.find((object) => object.type === (type === "view" ? "view" : "table"));
+  const own = items.find((object) => object.type === (type === "view" ? "view" : "table"));
   return {
     table: relation.written,
     type,
@@ -179,10 +179,10 @@ export async function describe(
       ...(Number(partial) === 0 && !listed(indexed).includes(null)
         ? {}
         : {
-            ddl: text(objects.find((object) => object.type === "index" && object.name === name)?.sql),
+            ddl: text(items.find((object) => object.type === "index" && object.name === name)?.sql),
           }),
     })),
-    triggers: objects.flatMap((object) => (object.type === "trigger" ? [text(object.sql)] : [])),
+    triggers: items.flatMap((object) => (object.type === "trigger" ? [text(object.sql)] : [])),
     ddl: ddl === "" ? text(own?.sql) : ddl,
     ...(sample === undefined || sample.length === 0 ? {} : { sample }),
     ...(notices.length === 0 ? {} : { notices }),
