@@ -45,11 +45,12 @@ export async function readBody(
   const texts = [text];
   for (let next = texts.pop(); next !== undefined; next = texts.pop()) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the scanner does not report them.
-    const tokens = /[\0-\x08\x0e-\x1f]/.test(next) ? undefined : await tokensOf(next);
+    const scan = /[\0-\x08\x0e-\x1f]/.test(next) ? undefined : await tokensOf(next);
+    const tokens = scan ?? [];
     // PostgreSQL decodes `U&"…"` later. The rest may still do certain harm.
-    if (tokens === undefined || tokens.some((token) => /^u&/i.test(token.text)))
+    if (scan === undefined || tokens.some((token) => /^u&/i.test(token.text)))
       reasons.unshift("has code that can't be checked");
-    for (const [at, token] of (tokens ?? []).entries()) {
+    for (const [at, token] of tokens.entries()) {
       const before = plain(tokens[at - 1]);
       const after = plain(tokens[at + 1]);
       const name = nameOf(token);
