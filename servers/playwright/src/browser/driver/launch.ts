@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import type { Browser, BrowserType } from "playwright";
 import { failure } from "../errors.ts";
@@ -131,10 +132,9 @@ function start(
 async function guardMemory(browser: Browser): Promise<void> {
   const cdp = await browser.newBrowserCDPSession();
   const look = async () => {
-    if (browser.contexts().length === 0) return;
     const { processInfo } = await cdp.send("SystemInfo.getProcessInfo");
     for (const { id } of processInfo.filter(({ type }) => type === "renderer")) {
-      const usedKb = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${id}/status`, "latin1"))?.[1];
+      const usedKb = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${id}/status`, "latin1"))?.[1];
       if (Number(usedKb) > MAX_PAGE_KB) process.kill(id, "SIGKILL");
     }
   };

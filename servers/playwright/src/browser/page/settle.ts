@@ -79,8 +79,9 @@ export class Settling {
     const frames = open.flatMap(framesOf);
     const look = (frame: Frame) => frame.evaluate<Look, string>(lookIn, CLOCK);
     try {
-      // Each reply is on the session that reports the frame's events, so that all earlier ones have arrived.
       const looks = await Promise.all(frames.map(look));
+      // A reply on the session that reports events, so that all earlier ones have arrived.
+      await Promise.all(frames.map((frame) => frame.title()));
       return {
         dueMs: Math.max(...looks.map(({ dueMs }) => dueMs)),
         sinceLoadMs: Math.min(...looks.map(({ sinceLoadMs }) => sinceLoadMs)),
