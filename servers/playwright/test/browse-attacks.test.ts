@@ -73,7 +73,7 @@ describe("browser sessions under attack", () => {
   });
 
   it("are ended by their own page only: one that spins, one that uses all memory", async () => {
-    const hasty = await session({ args: ["--toolsets", "browse", "--timeout-ms", "30000"] });
+    const hasty = await session({ args: ["--toolsets", "browse", "--timeout-ms", "15000"] });
     await hasty.good("pw_browse_open", { url: `${web.url}/spins` });
     await Promise.all([open("eats"), open("fine")]);
     // Both at once: each takes as long as its limit.
@@ -89,5 +89,5 @@ describe("browser sessions under attack", () => {
     expect((await act("fine", "reload")).isError).toBe(false);
     expect((await hasty.call("pw_browse_close")).text).toContain("closed");
     await hasty.good("pw_browse_open", { url: web.url });
-  });
+  }, 120_000);
 });
