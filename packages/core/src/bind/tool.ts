@@ -89,7 +89,7 @@ async function runTool<Context>(
 
 /**
  * Converts a tool's return value to the client's result. Data is checked against `output`, stripped of unknown keys (a
- * client rejects an answer that has any) and sent both as `structuredContent` and as JSON text, since some hosts show
+ * client rejects an answer with them) and sent both as `structuredContent` and as JSON text, since some hosts show
  * one and some the other. `JsonText` is sent unchanged.
  *
  * @throws ToolError `too_large` if the answer exceeds the hard limit of 80,000 characters.

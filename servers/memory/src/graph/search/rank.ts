@@ -166,7 +166,7 @@ async function matchesOf(reader: Reader, words: readonly IndexedWord[]): Promise
   return matches;
 }
 
-/** The sum of the rarities of its words for each row that has any. */
+/** For each row with words of the question, the sum of their rarities. */
 function scoresOf(matches: readonly Match[], kind: "facts" | "entities"): Map<number, number> {
   const scores = new Map<number, number>();
   for (const match of matches)

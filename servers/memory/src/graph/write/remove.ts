@@ -206,7 +206,7 @@ function questionOf(doomed: Doomed): string {
 
 type Removable = { readonly removedBy: number | null };
 
-/** How many rows there are of each kind that has any. */
+/** The number of rows of each kind, without kinds that have none. */
 function countsOf(
   { entities, observations, relations }: Doomed,
   isCounted: (row: Removable) => boolean = () => true,

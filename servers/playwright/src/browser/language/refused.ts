@@ -63,13 +63,13 @@ function likeness(word: string, other: string): number {
   return share < 0.5 ? 0 : share;
 }
 
-/** The example that has most of a sentence's words; undefined if none has any. */
+/** The example with most of a sentence's words; undefined if no example shares a word with it. */
 export function nearestExample(text: string, examples: readonly string[]): string | undefined {
   const written = wordsOf(text);
   // What is absent is another claim than what is there.
   const bare = bareWords(text);
   const isNegative = /\b(?:no|not|none|never|without)\b|n['’]t\b/i.test(bare);
-  // There is no example of what an element does not have.
+  // No example says what an element does not have.
   if (isNegative && /\b(?:has\s+no|have)\b/i.test(bare)) return undefined;
   const isOf = (example: string) =>
     /\bnot?\b/.test(example) ? isNegative || /\ball\b/i.test(bare) : !isNegative;
