@@ -236,6 +236,16 @@ describe("an undo", () => {
 });
 
 describe("a change that can't be recorded", () => {
+  it("is not one that only reads a virtual table", async () => {
+    const notes = "CREATE VIRTUAL TABLE notes USING fts5(note); INSERT INTO notes VALUES ('one');";
+    const here = await enter({ sql: SCHEMA + notes });
+    const sql = "DELETE FROM main.plain WHERE x IN (SELECT rowid FROM notes)";
+    const { change_id } = await change(here, sql, { confirm: never });
+    expect(await rowsOf(here, "SELECT count(*) FROM plain")).toEqual([[1]]);
+    await undo(here, change_id);
+    expect(await rowsOf(here, "SELECT count(*) FROM plain")).toEqual([[3]]);
+  });
+
   it("is asked about if it is too large", async () => {
     const here = await enter({
       timeoutMs: 120_000,

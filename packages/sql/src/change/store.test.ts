@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, utimesSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DirectoryAllowlist } from "@refmcp/boundary";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { ChangeWriter, type RecordedRow, RecordTooLarge, readRows, readSummary } from "./record.ts";
 import { ChangeStore } from "./store.ts";
 
@@ -14,14 +14,14 @@ function store(days = 30) {
   return { directory, open, changes: open() };
 }
 
-async function writerFor(changes: ChangeStore): Promise<ChangeWriter> {
+async function writerFor(changes: Pick<ChangeStore, "slot">): Promise<ChangeWriter> {
   const slot = await changes.slot("db");
   if ("reason" in slot) throw new Error(slot.reason);
   return new ChangeWriter(slot);
 }
 
 async function record(
-  changes: ChangeStore,
+  changes: Pick<ChangeStore, "slot">,
   rows: readonly RecordedRow[],
   undoes?: string,
 ): Promise<string> {
@@ -62,6 +62,17 @@ it("keeps rows and summary of a change, and knows what was undone", async () => 
     [first, again],
   ]);
   await expect(changes.find("db", "nothing")).rejects.toMatchObject({ kind: "not_found" });
+});
+
+it("lists a change that waited for another one after it", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { changes } = store();
+  const waiting = await changes.slot("db");
+  const other = await record(changes, [row]);
+  vi.advanceTimersByTime(1);
+  const last = await record({ slot: async () => waiting }, [row]);
+  expect((await changes.list("db")).map(({ id }) => id)).toEqual([last, other]);
 });
 
 it("does not take the rest of a killed process for a record", async () => {

@@ -93,7 +93,7 @@ export class ChangeStore {
         ? []
         : [{ ...summary, path, isPending: name.endsWith(".pending") }];
     });
-    const changes = records.sort((a, b) => (a.id < b.id ? 1 : -1));
+    const changes = records.sort((a, b) => (orderOf(a) < orderOf(b) ? 1 : -1));
     const undone = new Map<string, string>();
     // Newest first: an undo that was undone itself no longer counts.
     for (const { id, undoes } of changes)
@@ -160,6 +160,9 @@ export class ChangeStore {
     }
   }
 }
+
+/** Sorts changes as they were made: an id is from before its change had the database for itself. */
+export const orderOf = ({ time, id }: ChangeSummary) => `${time} ${id}`;
 
 const nameOf = (database: string) =>
   createHash("sha256").update(database).digest("hex").slice(0, 16);

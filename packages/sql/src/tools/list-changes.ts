@@ -2,7 +2,7 @@ import { cursorsOf, fitCount } from "@refmcp/boundary/answer";
 import { toolFor } from "@refmcp/core";
 import * as fields from "@refmcp/core/fields";
 import * as z from "zod";
-import type { RecordedChange } from "../change/store.ts";
+import { orderOf, type RecordedChange } from "../change/store.ts";
 import type { Databases, Kind } from "../databases.ts";
 import { database, tableCounts } from "./fields.ts";
 
@@ -38,14 +38,13 @@ export const listChangesTool = (kind: Kind) =>
       const cursors = cursorsOf(kind.names.listChanges, at.identity, z.string());
       const last = cursors.decode(cursor);
       const recorded = await at.settled(await databases.changes.list(at.identity), { signal });
-      const changes = recorded.filter(({ id }) => last === undefined || id < last).map(listed);
-      const page = changes.slice(0, Math.min(limit, fitCount(changes, budget - 200)));
-      const next = page.at(-1);
+      const rest = recorded.filter((change) => last === undefined || orderOf(change) < last);
+      const changes = rest.map(listed);
+      const count = Math.min(limit, fitCount(changes, budget - 200));
+      const next = count < rest.length ? rest[count - 1] : undefined;
       return {
-        changes: page,
-        ...(next === undefined || page.length === changes.length
-          ? {}
-          : { next_cursor: cursors.encode(next.change_id) }),
+        changes: changes.slice(0, count),
+        ...(next === undefined ? {} : { next_cursor: cursors.encode(orderOf(next)) }),
       };
     },
   });

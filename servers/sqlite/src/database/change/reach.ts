@@ -2,6 +2,7 @@ import { unquoted } from "@refmcp/sql/names";
 import type Database from "better-sqlite3";
 import { rowsFrom } from "../driver/rows.ts";
 import { folded, statementOf, type Token, tokenize } from "../gate/tokens.ts";
+import { watched } from "./effects.ts";
 
 export type Kind = "insert" | "update" | "delete";
 
@@ -43,12 +44,12 @@ export function reachOf(database: Database.Database, statements: readonly string
   const kinds = new Map<string, Set<Kind>>();
   let replaces = false;
   const waiting: { name: string; kind: Kind }[] = [];
-  const follow = (tokens: readonly Token[], changes: readonly Kind[]) => {
+  const follow = (tokens: readonly Token[], changes: readonly Kind[], changed?: string[]) => {
     // Before a parenthesis it is the function.
     replaces ||= tokens.some(
       ({ text }, at) => /^replace$/i.test(text) && tokens[at + 1]?.text !== "(",
     );
-    for (const name of namesIn(tokens)) if (names.has(name)) add(name, changes);
+    for (const name of changed ?? namesIn(tokens)) if (names.has(name)) add(name, changes);
   };
   const add = (name: string, changes: readonly Kind[]) => {
     const here = kinds.get(name) ?? new Set();
@@ -60,8 +61,12 @@ export function reachOf(database: Database.Database, statements: readonly string
     }
   };
   for (const sql of statements) {
-    const { verb, tokens } = statementOf(sql);
-    follow(tokens, ["CREATE", "ALTER", "DROP"].includes(verb) ? KINDS : kindsIn(tokens));
+    const statement = statementOf(sql);
+    const { verb, tokens } = statement;
+    const isSchema = ["CREATE", "ALTER", "DROP"].includes(verb);
+    // Other tables are only read there: SQLite has no changes in a CTE.
+    const { target = "" } = watched(statement);
+    follow(tokens, isSchema ? KINDS : kindsIn(tokens), names.has(target) ? [target] : undefined);
   }
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { name, kind } = next;
