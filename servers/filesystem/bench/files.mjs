@@ -190,7 +190,7 @@ async function contents(report, { official, ours, work }) {
       client.call("read_text_file", { path: large, head: 10 }),
     "last 10 lines of 100 MB": (client) => () =>
       client.call("read_text_file", { path: large, tail: 10 }),
-    "500 small files, 50 a call": (client) => () => readAll(client, paths),
+    "500 small files, 25 a call": (client) => () => readAll(client, paths),
     "edit of a 5 MB file": (client, name) => editOf(client, name),
   };
   const rows = [];
@@ -302,8 +302,8 @@ async function replacements(report, { ours, work }) {
  * @param {RawClient} client @param {string[]} paths
  */
 async function readAll(client, paths) {
-  for (let start = 0; start < paths.length; start += 50) {
-    const batch = paths.slice(start, start + 50);
+  for (let start = 0; start < paths.length; start += 25) {
+    const batch = paths.slice(start, start + 25);
     const text = JSON.stringify(
       (await client.call("read_multiple_files", { paths: batch })).content,
     );
