@@ -66,7 +66,7 @@ SELECT p.mention, p.object, NULL, u.fact, u.value FROM (
     SELECT 'function' AS fact, f.proname AS value FROM pg_catalog.pg_proc f WHERE d.refclassid = 'pg_catalog.pg_proc'::regclass AND f.oid = d.refobjid
     UNION ALL SELECT 'operator', o.oprname FROM pg_catalog.pg_operator o WHERE d.refclassid = 'pg_catalog.pg_operator'::regclass AND o.oid = d.refobjid) u
 UNION ALL
-SELECT a.mention, pg_catalog.concat('type ', t.oid::regtype), NULL, u.fact, u.value
+SELECT a.mention, pg_catalog.concat(CASE WHEN a.kind = 'name' AND t.typtype = 'c' THEN 'table ' ELSE 'type ' END, t.oid::regtype), NULL, u.fact, u.value
 FROM asked a JOIN pg_catalog.pg_type t ON a.kind IN ('type', 'name') AND t.typname = a.name::name AND t.oid >= 16384 CROSS JOIN LATERAL (
   SELECT 'expression' AS fact, pg_catalog.pg_get_constraintdef(c.oid) AS value FROM pg_catalog.pg_constraint c WHERE c.contypid = t.oid
   UNION ALL SELECT 'function', f.proname FROM pg_catalog.pg_cast c JOIN pg_catalog.pg_proc f ON f.oid = c.castfunc WHERE t.oid IN (c.castsource, c.casttarget)
