@@ -291,6 +291,9 @@ it("--check reads the entries again, and starts each as its host does", async ()
   const bad = await setup(["--check"]);
   expect(bad.code).toBe(1);
   expect(bad.output).toContain("has an entry that does not start: Out of tea.");
+  const goose = write(".config/goose/config.yaml", "");
+  const unread = await setup(["--check", "--host=goose"]);
+  expect(unread.output).toContain(`Goose: ${goose} is YAML, which setup does not check.`);
   const moved = { mcpServers: { refmcp: { command: "/no/node", args: [] } } };
   write(".cursor/mcp.json", JSON.stringify(moved));
   expect((await setup(["--check"])).output).toContain("spawn /no/node ENOENT");

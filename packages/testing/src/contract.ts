@@ -62,7 +62,7 @@ export interface ContractOptions {
   readonly server: AnyServer;
   /** The built server, `dist/bin.js`. */
   readonly bin: string;
-  /** The folder of the snapshots, `test`: `surface.txt` is what a model sees, `answers.txt` an answer of each tool. */
+  /** The folder of the snapshot `surface.txt`, `test`: what a model sees, and an answer of each tool. */
   readonly snapshots: string;
   world(): Promise<World>;
   /** Options that enable tools that need a flag. All toolsets are enabled anyway. */
@@ -143,6 +143,7 @@ export function contract(options: ContractOptions): void {
     return { world, connected };
   }
 
+  let surface = "";
   /** An answer of each tool in memory: for the snapshot, and to compare the eras. */
   const answers = new Map<string, { text: string; data: string }>();
   function keepAnswer(world: World, call: Call, result: CallToolResult): void {
@@ -166,12 +167,10 @@ export function contract(options: ContractOptions): void {
     let defaults: Tool[] = [];
     let rest: Omit<Surface, "tools">;
     let calls: World["calls"] = {};
-    let stable: World["stable"] = (text) => text;
 
     beforeAll(async () => {
       const { world, connected } = await enter("memory");
       calls = world.calls;
-      stable = (text) => world.stable(text);
       const { client } = connected;
       tools = (await client.listTools()).tools;
       const hasResources = server.resources !== undefined;
@@ -190,6 +189,9 @@ export function contract(options: ContractOptions): void {
       const plain = await connectInMemory(server, { args: world.args });
       defaults = (await plain.client.listTools()).tools;
       await plain.close();
+      const fixed = new Set(server.resources?.flatMap((item) => ("uri" in item ? [item.uri] : [])));
+      const resources = rest.resources.filter(({ uri }) => fixed.has(uri));
+      surface = world.stable(surfaceText({ ...rest, resources, tools }, server.tools));
     });
 
     it("has only tools that follow the rules", () => {
@@ -241,13 +243,6 @@ export function contract(options: ContractOptions): void {
               `Remove ${name} from calls in test/fixture.ts, or rename it: it is not a tool.`,
           ),
       ]);
-    });
-
-    it("matches the snapshot", async () => {
-      const fixed = new Set(server.resources?.flatMap((item) => ("uri" in item ? [item.uri] : [])));
-      const resources = rest.resources.filter(({ uri }) => fixed.has(uri));
-      const text = surfaceText({ ...rest, resources, tools }, server.tools);
-      await expectSnapshot(join(options.snapshots, "surface.txt"), stable(text));
     });
   });
 
@@ -420,10 +415,11 @@ export function contract(options: ContractOptions): void {
       });
     });
 
-  it.runIf(isVia("memory"))("matches the snapshot of its answers", async () => {
+  it.runIf(isVia("memory"))("matches the snapshot of its surface and answers", async () => {
     const all = [...answers].sort(([a], [b]) => (a < b ? -1 : 1));
     const texts = all.map(([, { text }]) => shortAnswer(text));
-    await expectSnapshot(join(options.snapshots, "answers.txt"), texts.join("\n"));
+    const snapshot = [surface, "Answers\n", ...texts].join("\n");
+    await expectSnapshot(join(options.snapshots, "surface.txt"), snapshot);
   });
 
   describe(`${server.name}: as a process`, () => {

@@ -55,9 +55,8 @@ export function planOf(installed: InstalledHost, settings: Settings, bin: string
 /** Whether an entry starts refmcp. */
 function isOurs(entry: HostEntry, bin: string): boolean {
   const own = /(?:^|[\\/])refmcp(?:@[\w.^~-]+|\.cmd|[\\/](?:.*[\\/])?dist[\\/]bin\.js)?$/;
-  return startOf(entry)
-    .words.slice(0, 6)
-    .some((word) => word === bin || own.test(word));
+  const words = startOf(entry).words.slice(0, 6);
+  return words.some((word) => word === bin || own.test(word));
 }
 
 /** The new entry with what the user added to the old one: approved tools, and variables. */

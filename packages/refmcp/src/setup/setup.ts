@@ -167,6 +167,7 @@ class Setup extends Terminal {
       const subject = `${host.title}: ${file}`;
       await this.attempt(subject, async () => {
         const entry = entryAt(readConfig(file, host.format).data, entryPath(host, NAME));
+        if (host.format === "yaml") this.write(`${subject} is YAML, which setup does not check.`);
         if (entry === undefined) return;
         const start = startOf(entry);
         const key = JSON.stringify(start);
@@ -177,7 +178,7 @@ class Setup extends Terminal {
       });
     }
     if (starts.size > 0) return this.write("The hosts themselves were not started.");
-    throw new SetupProblem("No host has an entry of refmcp. Add one with refmcp setup.");
+    throw new SetupProblem("No entry of refmcp was found to check. Add one with refmcp setup.");
   }
 
   async #undo(): Promise<void> {

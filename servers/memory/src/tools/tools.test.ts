@@ -1,7 +1,61 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { circle } from "../../test/session.ts";
+import { circle, session } from "../../test/session.ts";
+
+const ada = { name: "Ada", entityType: "person", observations: ["likes tea"] };
+
+it("create_entities returns what it created, like the official server, and what it skipped", async () => {
+  const { data, failure } = await session();
+  const entities = [ada];
+  expect(await data("create_entities", { entities })).toEqual({ entities, change_id: 1 });
+  expect(await data("create_entities", { entities })).toEqual({ entities: [], skipped: ["Ada"] });
+  expect(await failure("create_entities", { entities, source: " " })).toContain("source");
+});
+
+it("create_entities truncates the echo of a large call to the budget, after everything was written", async () => {
+  const { data } = await session();
+  const entities = Array.from({ length: 1_000 }, (_, index) => ({ ...ada, name: `n${index}` }));
+  const answer = await data("create_entities", { entities });
+  expect(JSON.stringify(answer).length).toBeLessThan(20_000);
+  const { entities: shown, not_shown } = answer;
+  expect(Array.isArray(shown) && shown.length + Number(not_shown)).toBe(1_000);
+  expect(await data("memory_stats")).toMatchObject({ total: { entities: 1_000 } });
+});
+
+it("add_observations names the fact that a new one may contradict, with the id to replace", async () => {
+  const { data } = await circle();
+  const add = (contents: string[], replaces?: string[]) =>
+    data("add_observations", { observations: [{ entityName: "Ada", contents, replaces }] });
+  expect((await add(["Ada lives in Munich", "has a cat", "is a nurse"])).note).toBeUndefined();
+  expect((await add(["lives in Leipzig, Nikolaistrasse 3"])).note).toBe(
+    '"Ada" has "Ada lives in Munich" (#4). If "lives in Leipzig, Nikolaistrasse 3" replaces that, repeat the call with its id in replaces.',
+  );
+  expect(await add(["lives in Leipzig, Nikolaistrasse 3"], ["#4"])).toMatchObject({
+    results: [{ addedObservations: [], superseded: ["Ada lives in Munich"] }],
+  });
+  // Another predicate, or a list of equal ones.
+  expect((await add(["likes coffee", "is a painter", "Ada"])).note).toBeUndefined();
+  await add([
+    "read the book one",
+    "read the book two",
+    "read the book three",
+    "read the book four",
+  ]);
+  expect((await add(["read the book five"])).note).toBeUndefined();
+});
+
+it("search_nodes passes on types and times, and refuses an invalid date", async () => {
+  const { data, failure } = await circle();
+  const search = async (args: object) =>
+    (await data("search_nodes", { query: "tea", ...args })).entities;
+  expect(await search({ types: ["place"] })).toEqual([]);
+  expect(await search({ since: "2100-01-01" })).toEqual([]);
+  expect(await search({ since: "2020-01-01", until: "2100-01-01T00:00:00Z" })).toHaveLength(3);
+  expect(await failure("search_nodes", { query: "tea", until: "tomorrow" })).toMatch(
+    /until: "tomorrow" is not a valid date\.\nUse an ISO 8601/,
+  );
+});
 
 it("reading tools pass on depth, limits, cursors and the space", async () => {
   const { data } = await circle({ args: ["--space", "work"] });

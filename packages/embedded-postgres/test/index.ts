@@ -1,1 +1,0 @@
-export { startPostgres, type TestPostgres } from "./start.ts";
