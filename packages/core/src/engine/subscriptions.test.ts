@@ -85,6 +85,33 @@ describe("subscriptions", () => {
     expect(requests).toEqual([first, second]);
   });
 
+  it("are none after a request that is cancelled while it waits for another's watch", async () => {
+    const events: string[] = [];
+    let start = (): void => undefined;
+    const subscriptions = watching(
+      () => new Promise((resolve) => (start = () => resolve(() => void events.push("stop")))),
+    );
+    const first = subscriptions.subscribe("a:1", requestOf(one));
+    const request = requestOf(another);
+    const joined = subscriptions.subscribe("a:1", request);
+    request.abort();
+    start();
+    await Promise.all([first, joined]);
+    await subscriptions.unsubscribe("a:1", one);
+    expect(events).toEqual(["stop"]);
+  });
+
+  it("stay if a request that repeats them is cancelled", async () => {
+    const events: string[] = [];
+    const subscriptions = watching(() => () => void events.push("stop"));
+    await subscriptions.subscribe("a:1", requestOf(one));
+    const request = requestOf(one);
+    const repeated = subscriptions.subscribe("a:1", request);
+    request.abort();
+    await repeated;
+    expect(events).toEqual([]);
+  });
+
   it("release what fails to start", async () => {
     const subscriptions = watching((uri) =>
       uri === "a:broken" ? Promise.reject(new Error("broken")) : () => undefined,

@@ -47,6 +47,9 @@ export class Subscriptions {
   async subscribe(uri: string, request: ClientRequest): Promise<void> {
     const { caller } = request;
     const text = notificationText(UPDATED, { uri });
+    // It may be cancelled while it waits for the watch of another request, which goes on.
+    if (this.#watches.get(uri)?.subscribers.has(caller) === false)
+      request.whenAborted(() => void this.unsubscribe(uri, caller));
     await this.#watch(uri, caller, request, () => caller.send?.(text, "notification"));
   }
 

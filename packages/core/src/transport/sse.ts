@@ -30,7 +30,7 @@ export function sseEndpoint(engine: Engine, path: string, limits: HttpLimits) {
       streams.set(id, caller);
       reply.openStream();
       reply.write(`event: endpoint\ndata: ${path}?sessionId=${id}\n\n`);
-      whenExpired(principal, reply, () => reply.end());
+      whenExpired(caller, reply, () => reply.end());
       reply.whenClosed(() => {
         load.channels.count(-1, principal.owner);
         streams.delete(id);

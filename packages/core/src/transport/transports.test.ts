@@ -17,7 +17,14 @@ import {
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { type HttpProbe, openSession, post, talk, useProbes } from "../../test/fixtures/http.ts";
+import {
+  type HttpProbe,
+  modernCall,
+  openSession,
+  post,
+  talk,
+  useProbes,
+} from "../../test/fixtures/http.ts";
 import { claim } from "../../test/fixtures/messages.ts";
 
 const { start, closeLater } = useProbes();
@@ -323,6 +330,21 @@ describe("a WebSocket", () => {
     for (const socket of sockets) socket.send(JSON.stringify(PING), { fin: true });
     await expect.poll(() => serving.load.bytes.used).toBe(0);
     await expect.poll(() => answers.length - serving.load.channels.used).toBe(0);
+  });
+
+  it("counts the bytes of a message while its request runs, not its characters", async () => {
+    const { url, serving } = await start(["--websocket"]);
+    const socket = open(url, ["mcp"]);
+    await once(socket, "open");
+    const call = modernCall(
+      "probe_slow",
+      { ms: 60_000 },
+      { "example.com/padding": "語".repeat(100) },
+    );
+    const text = JSON.stringify(call.message);
+    socket.send(text);
+    await expect.poll(() => serving.load.requests.used).toBe(1);
+    expect(serving.load.bytes.used).toBe(Buffer.byteLength(text));
   });
 
   it("that reads none of its responses is disconnected", async () => {

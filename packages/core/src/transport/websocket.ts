@@ -61,10 +61,11 @@ export function webSocketEndpoint(engine: Engine, limits: HttpLimits) {
       count(-unfinished);
       // Only the text of a text frame is checked to be UTF-8.
       if (isBinary) return end(socket, UNSUPPORTED_DATA, "Send messages as text frames.");
-      engine.serve(String(data), caller, send);
+      const text = String(data);
+      engine.serve(text, caller, send, { bytes: Buffer.byteLength(text) });
     });
     socket.on("error", (error) => engine.service.log.debug(`WebSocket: ${error.message}`));
-    whenExpired(principal, { whenClosed: (work) => socket.once("close", work) }, () => {
+    whenExpired(caller, { whenClosed: (work) => socket.once("close", work) }, () => {
       void engine.close(caller);
       end(socket, POLICY_VIOLATION, "The token has expired.");
     });

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { clip, reasonOf } from "@refmcp/boundary/answer";
 import { EFFECTS } from "../../define/effect.ts";
 import type { Awaitable } from "../../define/tool.ts";
-import type { Principal } from "../../engine/caller.ts";
+import type { Caller, Principal } from "../../engine/caller.ts";
 import { MAX_SHOWN, show } from "../../engine/message.ts";
 import type { Service } from "../../engine/service.ts";
 import { type Answer, jsonAnswer, type Reply, refuse } from "./reply.ts";
@@ -104,10 +104,17 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type Closable = Pick<Reply, "whenClosed">;
 
-/** Calls `end` when the caller's token expires, unless the reply ends first: a stream could outlive its token. */
-export function whenExpired({ expiresAt }: Principal, reply: Closable, end: () => void): void {
+/**
+ * Calls `end` when the last token that the caller sent has expired, unless the reply ends first: a stream could outlive
+ * its token.
+ */
+export function whenExpired(caller: Caller, reply: Closable, end: () => void) {
+  const { expiresAt } = caller.principal ?? {};
   if (expiresAt === undefined) return;
-  const timer = setTimeout(end, Math.min(expiresAt - Date.now(), MAX_TIMER_MS)).unref();
+  const leftMs = expiresAt - Date.now();
+  if (leftMs <= 0) return end();
+  const check = () => whenExpired(caller, reply, end);
+  const timer = setTimeout(check, Math.min(leftMs, MAX_TIMER_MS)).unref();
   reply.whenClosed(() => clearTimeout(timer));
 }
 

@@ -45,7 +45,7 @@ export function createEndpoint(engine: Engine, limits: HttpLimits, options: Opti
       return { status: 200 };
     }
     const refusal = acceptProblem(headers, ["text/event-stream"]);
-    if (refusal === undefined) session.listen(reply, principal);
+    if (refusal === undefined) session.listen(reply);
     return refusal;
   }
 
@@ -78,7 +78,7 @@ export function createEndpoint(engine: Engine, limits: HttpLimits, options: Opti
     if (session !== undefined || caller.running === 0) return undefined;
     reply.whenClosed(() => void engine.close(caller, null));
     // A stream could outlive its token.
-    if (caller.unanswered === 0) whenExpired(principal, reply, () => void engine.close(caller));
+    if (caller.unanswered === 0) whenExpired(caller, reply, () => void engine.close(caller));
     return undefined;
   }
 

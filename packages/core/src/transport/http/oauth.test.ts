@@ -74,7 +74,7 @@ describe("an OAuth 2.1 resource server", () => {
     },
   );
 
-  it("ends streams with the token that opened them", async () => {
+  it("ends streams when the last token of their client has expired", async () => {
     const streaming = await startProbe([...oauth(), "--sse", "--websocket"]);
     // The clocks of two machines may differ by 30 s: this token has two left.
     const headers = bearer(await issuer.forge({ ...good(), exp: now() - 28 }));
@@ -102,6 +102,22 @@ describe("an OAuth 2.1 resource server", () => {
     await expect.poll(() => streaming.serving.load.channels.used, { timeout: 10_000 }).toBe(0);
     expect(streaming.serving.load.sessions.used).toBe(1);
     deaf.terminate();
+    await streaming.close();
+  });
+
+  it("keeps a stream of 2024-11-05 whose client has sent a newer token", async () => {
+    const streaming = await startProbe([...oauth(), "--sse"]);
+    const old = bearer(await issuer.forge({ ...good(), exp: now() - 28 }));
+    const open = () => fetch(new URL("/sse", streaming.url), { headers: old });
+    const kept = (await open()).body?.pipeThrough(new TextDecoderStream()).getReader();
+    const [, path = ""] = /data: (\S+)/.exec((await kept?.read())?.value ?? "") ?? [];
+    const newer = bearer(await issuer.forge(good()));
+    const send = async () => (await post(new URL(path, streaming.url), INITIALIZE, newer)).status;
+    expect(await send()).toBe(202);
+    // Ends when the token of both has expired.
+    await (await open()).text();
+    expect(await send()).toBe(202);
+    await kept?.cancel();
     await streaming.close();
   });
 

@@ -99,6 +99,17 @@ describe("what is refused", () => {
     expect(status).toBe(403);
   });
 
+  it("a whole URL as its target only if it names another host (RFC 9112, section 3.2.2)", async () => {
+    const { url } = await start();
+    const card = (origin: string) =>
+      talk(
+        url,
+        `GET ${origin}/mcp/server-card HTTP/1.1\r\nhost: ${url.host}\r\nconnection: close\r\n\r\n`,
+      );
+    expect(await card(url.origin)).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await card("http://evil.example")).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
   it("without an id, as the schemas of the named revision want it", async () => {
     const { url } = await start();
     const refused = async (version: string) => {

@@ -161,8 +161,10 @@ export async function serveHttp(service: Service, settings: HttpSettings, limits
   };
 }
 
-function pathOf({ url = "/" }: IncomingMessage): string {
-  return url.split("?", 1)[0] ?? "/";
+/** The path of a request's target, which may be a whole URL of the host that the header names (RFC 9112, section 3.2). */
+function pathOf({ url = "/", headers: { host } }: IncomingMessage): string {
+  const target = url.replace(/^https?:\/\/([^/]*)/i, (all, name) => (name === host ? "" : all));
+  return target.split("?", 1)[0] ?? "/";
 }
 
 /** Whether calls can be served now. Probes may come often and from anywhere, so they share an answer for a while. */

@@ -45,12 +45,12 @@ export class Session {
   }
 
   /** Opens the stream of a GET, in place of an earlier one. */
-  listen(reply: Reply, principal: Principal): void {
+  listen(reply: Reply): void {
     this.countRequest(reply);
     this.close();
     this.#stream = reply;
     reply.openStream(this.headers);
-    whenExpired(principal, reply, () => reply.end());
+    whenExpired(this.caller, reply, () => reply.end());
     reply.whenClosed(() => {
       if (this.#stream === reply) this.#stream = undefined;
     });
