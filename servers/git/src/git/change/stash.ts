@@ -44,16 +44,10 @@ export async function stashPush(repository: Repository, query: StashQuery, { bud
   return { stash: "stash@{0}", commit: stash.oid, ...fileNames(stash.files, budget - 500) };
 }
 
-/**
- * A name, and an entry of its reflog: no range, and nothing after the brace, where git reads a time in
- * `stash@{1}:file^{commit}` and takes the newest stash.
- */
-const ONE_NAME = /^(?!.*\.\.)[^:^{}]*(?:@\{[^{}]*\})?$/;
-
 /** A stash's commit, the one with its untracked files, and the changed files; undefined for anything else. */
 async function readStash(repository: Repository, name: string) {
   const how = ["--format=%H %P", "--diff-merges=first-parent", ...DIFF_ARGS, "--raw", "-z"];
-  const which = ["--end-of-options", `${name}^{commit}`, "--"];
+  const which = ["--end-of-options", `${name}^0`, "--"];
   const { code, stdout, stderr } = await repository.run(["show", ...how, ...which]);
   refuseAmbiguous(stderr);
   if (code !== 0 && !/bad revision|only has/.test(stderr))
@@ -104,7 +98,7 @@ export async function stashApply(
   await repository.worktree();
   const name = checked(query.stash);
   if (query.drop) refuseOther(name);
-  const stash = ONE_NAME.test(name) ? await readStash(repository, name) : undefined;
+  const stash = !/\.\.|:/.test(name) ? await readStash(repository, name) : undefined;
   if (stash === undefined) throw notAStash(name);
   const { oid, files, untracked } = stash;
   const writtenPaths = async () =>

@@ -14,11 +14,17 @@ interface Named {
 }
 
 /**
+ * After a reflog entry: what git may read as a time if it ends in a brace, such as `main@{1}^{tag}` or `main@{1}:{x}`.
+ * Any text is a time.
+ */
+const MISREAD = /@\{[^}]*\}(?!\^\{(?:commit|tree|)\}$)(?:(?!\.\.)[^@])*\}/;
+
+/**
  * Refuses text that is never a revision, before git sees it. No ref begins with a dash, so none can
  * be an option (CVE-2025-68144).
  */
 export function checked(revision: string): string {
-  const isPossible = !revision.startsWith("-") && !/[\0\n\r]/.test(revision);
+  const isPossible = !/^-|[\0\n\r]/.test(revision) && !MISREAD.test(revision);
   if (isPossible && revision !== "" && revision.length <= MAX_REVISION_CHARS) return revision;
   throw badRevision(revision);
 }
@@ -65,9 +71,10 @@ export async function commitsOf(
   repository: Repository,
   revisions: readonly string[],
 ): Promise<string[]> {
-  const names = revisions.map((revision) => `${checked(revision)}^{commit}`);
+  // With ^{commit}, git would read `main@{1}:file` and `main@{1}~99` as times.
+  const names = revisions.map((revision) => `${checked(revision)}^0`);
   const commits = await lookUp(repository, names);
-  const unknownName = revisions.find((_, index) => commits[index] === undefined);
+  const unknownName = revisions.find((_, index) => commits[index]?.type !== "commit");
   if (unknownName !== undefined) return explainMissing(repository, unknownName);
   return commits.map((commit) => commit?.oid ?? "");
 }

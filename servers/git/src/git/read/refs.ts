@@ -191,7 +191,7 @@ export async function reflog(
   const objects = await lookUp(repository, names);
   const at = objects.findIndex((object) => object !== undefined);
   const [name, object] = [names[at], objects[at]];
-  if (name === undefined) throw badRevision(ref);
+  if (name === undefined || /[~^:{]/.test(ref)) throw badRevision(ref);
   const bound = [repository.location.gitDir, name, object?.oid];
   return pageOf("git_reflog", bound, query, budget, (skip, count) =>
     reflogOf(repository, name, ref, skip, count),
