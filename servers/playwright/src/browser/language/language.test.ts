@@ -46,6 +46,7 @@ describe("another wording", () => {
     "press 'Enter' in 'City'": "press Enter on 'City'",
     "select option 'Blue' from select 'Color'": "select 'Blue' in field 'Color'",
     "click '#save'": "click #save",
+    "click image 'Logo'": "click img 'Logo'",
     "verify h1 equals 'Docs'": "expect h1 is 'Docs'",
     "expect second li text is 'two'": "expect nth 2 li is 'two'",
     "expect 3rd li in iframe 'In' is 'x'": "expect nth 3 li in frame 'In' is 'x'",

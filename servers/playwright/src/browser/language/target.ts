@@ -7,22 +7,16 @@ import type { Sentence } from "./reader.ts";
 const ROLES: ReadonlySet<string> = new Set(
   (
     "alert alertdialog application article banner button cell checkbox columnheader combobox complementary " +
-    "contentinfo definition dialog document feed figure form grid gridcell group heading img link list listbox listitem log main " +
-    "menu menubar menuitem menuitemcheckbox menuitemradio meter navigation note option paragraph progressbar radio " +
-    "radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider spinbutton status switch tab " +
-    "table tablist tabpanel term textbox timer toolbar tooltip tree treegrid treeitem"
+    "contentinfo definition dialog document feed figure form grid gridcell group heading img link list listbox " +
+    "listitem log main menu menubar menuitem menuitemcheckbox menuitemradio meter navigation note option paragraph " +
+    "progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider " +
+    "spinbutton status switch tab table tablist tabpanel term textbox timer toolbar tooltip tree treegrid treeitem"
   ).split(" "),
 );
 /** Those that a browser names by no text in them, so that `no alert 'Failed'` would always pass. */
-const NAMELESS = new Set<string>([
-  "alert",
-  "listitem",
-  "log",
-  "note",
-  "paragraph",
-  "status",
-  "timer",
-]);
+const NAMELESS = new Set(
+  "alert definition listitem log note paragraph status term timer".split(" "),
+);
 const isRole = (word: string): word is Role => ROLES.has(word);
 
 /** Elements of HTML that are not obsolete: any other bare word is a typo, not a selector. */
