@@ -12,6 +12,7 @@ const BOOM = "throw new Error('boom')";
 const later = (ms: number, code: string) => `<script>setTimeout(() => { ${code} }, ${ms})</script>`;
 const IMAGE = '<img alt="" src="/missing.png" width="9" height="9" style="margin-top:9000px" ';
 
+const HIDDEN_TWIN = "<p>Wrong: total <i hidden>Wrong details</i></p>";
 /** Each with a sentence that fails there and passes on a calm page, and what its answer says. */
 const PAGES: readonly (readonly [name: string, html: string, sentence: string, said: string])[] = [
   ["a script throws", `<script>${BOOM}</script>`, "no console errors", "boom"],
@@ -71,11 +72,19 @@ const PAGES: readonly (readonly [name: string, html: string, sentence: string, s
   ],
   ["a title", "<script>document.title = ''</script>", "title matches /./", 'is ""'],
   ["the other form of a letter", "<h2>Gro\u0308ße</h2>", "h2 is not 'Größe'", "Gro"],
+  ["the other form in a name", "<button>Gro\u0308ße</button>", "no button 'Größe'", "NFD"],
+  ["and in a text", "<p>ungu\u0308ltig</p>", "'ungültig' is not visible", "NFD"],
+  ["a soft hyphen", "<p>Donau&shy;dampf</p>", "page does not contain 'Donaudampf'", "shows"],
+  ["a hidden twin", HIDDEN_TWIN, "page does not contain 'Wrong'", "Wrong: total"],
+  ["a hidden twin of a text", HIDDEN_TWIN, "'Wrong' is not visible", "Wrong: total"],
+  ["a choice", "<select><option>Red<option selected>Blue", "page does not contain 'Blue'", "Blue"],
+  ["a choice as a text", "<select><option>Red<option selected>Blue", "'Blue' is hidden", "Blue"],
 ];
 /** Where words, drawings and a hidden twin must mislead no check. */
 const CALM = `<h2>Grosse</h2><p>Finance and maintenance</p><svg><title>one</title></svg>
   <svg><title>two</title></svg><a href="#" hidden>Home</a><a href="#">Home</a><p id="pay"></p>
-  <iframe title="Shopp"></iframe>`;
+  <iframe title="Shopp"></iframe><p>Total <i hidden>Wrong details</i></p><select aria-label="Color"><option>Red<option>Blue</select>
+  <button hidden>Gro\u0308ße!</button>`;
 const SCRIPT = `<script>
   const ask = () => fetch("/late").then(() => { console.error("no data"); document.body.append("Gone"); });
   const add = (html) => document.body.insertAdjacentHTML("afterbegin", html);

@@ -185,6 +185,7 @@ export const CHECKS: readonly CheckForm[] = [
   ["h2 in frame 'Inner' is 'Inside'", "h2 in frame 'Outer' exists", "nothing matches"],
   ["h2 in iframe is 'Inside'", "no h2 in first iframe", "1 element matches"],
   ["button exactly 'Save' is visible", "button exactly 'save' exists", "nothing matches"],
+  ["exactly 'Saved' is visible", "exactly 'saved' exists", "nothing matches"],
   ["`ul > li:nth-child(2)` is 'two'", "`ul > li:nth-child(9)` exists", "nothing matches"],
   ["li containing 'two' is 'two'", "li containing 'four' exists", "nothing matches"],
   ["heading 'Docs' level 1 is visible", "heading level 3 exists", "heading level 3"],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Page } from "playwright";
 import type { Expectation, Target } from "../language/ast.ts";
-import { call, chainOf, ONCE } from "../language/locator.ts";
+import { call, chainOf, hasForms, ONCE } from "../language/locator.ts";
 import { type ElementCheck, isCount } from "../language/sentences.ts";
 import {
   actualOf,
@@ -14,6 +14,7 @@ import {
 } from "../library.ts";
 import { countOf, frameName, locatorOf, targetOn } from "../page/locate.ts";
 import { MAX_FRAMES, missing } from "../page/miss.ts";
+import { spaced } from "../text.ts";
 
 export interface Outcome {
   readonly passed: boolean;
@@ -43,7 +44,7 @@ export async function expectationOutcome(
   }
   try {
     await hold(plan, page, timeout);
-    const actual = await misread(check, plan, page);
+    const actual = await misread(check, plan, page, see);
     return { passed: actual === "", actual };
   } catch (error) {
     const message = plain(error);
@@ -58,13 +59,56 @@ export async function expectationOutcome(
 }
 
 /** Why a sentence that holds says less than its words: the text of a field is not its value. */
-async function misread(check: ElementCheck, plan: Expectation, page: Page): Promise<string> {
+async function misread(
+  check: ElementCheck,
+  plan: Expectation,
+  page: Page,
+  see: See,
+): Promise<string> {
   const target = "target" in check ? check.target : undefined;
   if (check.kind === "text" && plan.reads === "text") {
     const fields = targetOn(page, check.target).and(page.locator("input, textarea"));
     if ((await countOf(fields)) > 0) return `${check.target.text} is a field: add has value`;
   }
+  const sight = await sightOf(check, page);
+  if (sight !== undefined) return `the page shows ${cut(see(sight))}`;
+  if (target !== undefined && check.kind !== "playwright" && hasForms(target.text)) {
+    const other = locatorOf(page, plan.on, (text) => text.normalize("NFD"));
+    const count = await countOf(check.kind === "state" ? other.filter({ visible: true }) : other);
+    if (count > 0 && (await countOf(locatorOf(page, plan.on))) === 0)
+      return `${target.text} is there with another form of its accents (Unicode NFD)`;
+  }
   return inFrame(page, check.kind === "number in" ? check.inside : target?.inside);
+}
+
+/**
+ * Where a reader of the page sees a text that a check says is absent, though no visible element is found by it: with
+ * soft hyphens, next to a hidden element with the same words, or chosen in a closed select.
+ */
+async function sightOf(check: ElementCheck, page: Page): Promise<string | undefined> {
+  if (check.kind !== "text" && check.kind !== "state") return undefined;
+  const { base, pick, containing, inside } = check.target;
+  const isText = check.kind === "text";
+  const isAbsent = isText ? check.compare.negated : check.negated === (check.state === "visible");
+  const isWhole = base.kind === (isText ? "page" : "text") && base.calls[0]?.args.length === 1;
+  const words = isText ? check.compare.value : base.words;
+  if (!isAbsent || !isWhole || words === undefined || (pick ?? containing ?? inside) !== undefined)
+    return undefined;
+  if (isText ? check.compare.how !== "contains" : !/^(?:visible|hidden)$/.test(check.state))
+    return undefined;
+  const matches = page.getByText(words);
+  // XPath has no escapes.
+  const [part = ""] = words.split('"').sort((a, b) => b.length - a.length);
+  const twins = `xpath=ancestor::*[text()[contains(normalize-space(.), "${spaced(part)}")]]`;
+  const chosen = await page.locator("select:visible option:checked").allTextContents();
+  const others = matches.or(matches.locator(twins)).filter({ visible: true });
+  const plainly = (text: string) => {
+    const flat = spaced(text.replace(/\u00ad/g, ""));
+    return isText ? flat : flat.toLowerCase();
+  };
+  return [...chosen, ...(await others.allTextContents())].find((text) =>
+    plainly(text).includes(plainly(words)),
+  );
 }
 
 /** The same for what is around a target: no iframe or one of several, or one named as an element, in which nothing is. */

@@ -149,7 +149,6 @@ export interface Act {
   readonly method: string;
   readonly args: readonly Argument[];
   readonly options?: { readonly [option: string]: Argument };
-  readonly timed?: boolean;
   /** The element to name in messages; undefined for the page itself. */
   readonly target: Target | undefined;
 }

@@ -162,13 +162,12 @@ function parsed<Value>(
     .filter((word) => isSure || at > 0 || !word.includes(" "));
   const whole = misses.findLast((miss) => miss.what.endsWith("an assertion"))?.what;
   const expected = ONE_OF.format(whole === undefined ? new Set(words) : [whole]);
-  const isValid = (words: string) => read(new Sentence(words)) !== undefined;
-  const own = corrections(claim, prefix).find(isValid);
-  const [head, rest] = [text.slice(0, at).trim(), text.slice(at).trim()];
+  const head = CLAIMS_NOTHING.test(text.slice(at)) ? text.slice(0, at).trim() : "";
+  const nearest = nearestExample(claim, forms) ?? "";
   // An example of a check is one of a step after the claim.
-  const send =
-    own ?? [example, prefix + example, prefix + (nearestExample(claim, forms) ?? "")].find(isValid);
+  const send = [...corrections(claim, prefix), head, example, prefix + example, prefix + nearest]
+    // The first that can be read.
+    .find((words) => read(new Sentence(words)) !== undefined);
   const advice = send === undefined ? "all forms: pw://help/assertions" : `for example: ${send}`;
-  const isTooLong = own === undefined && CLAIMS_NOTHING.test(rest) && isValid(head);
-  throw new LanguageError(at, expected, isTooLong ? `valid without “${rest}”: ${head}` : advice);
+  throw new LanguageError(at, expected, advice);
 }

@@ -68,7 +68,7 @@ export function readLine(text: string): Action {
   }
   if (method === "goBack") return { kind: "back" };
   const act = {
-    ...{ method, target, timed: method === "reload", on: target?.base ?? PAGE },
+    ...{ method, target, on: target?.base ?? PAGE },
     args: method === "setInputFiles" ? [filesOf(args[0])] : args,
     ...(options === undefined ? {} : { options }),
   };

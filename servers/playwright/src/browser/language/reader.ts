@@ -30,8 +30,7 @@ interface Miss {
 }
 
 /** A text in quotes; an apostrophe within a word ends it only if no other quote does: `'It's done'`. */
-const STRING =
-  /'((?:\\.|[^'\\]|(?<=\w)'(?=\w[^'"“‘’]*'(?!\w)))*)'|"((?:\\.|[^"\\])*)"|“((?:\\.|[^”\\])*)”|‘((?:\\.|[^’\\]|(?<=\w)’(?=\w[^'"“‘’]*’(?!\w)))*)’/sy;
+const STRING = /'((?:\\.|[^'\\]|(?<=\w)'(?=\w[^'"]*'(?!\w)))*)'|"((?:\\.|[^"\\])*)"/sy;
 
 /** The quote and the backslash are escaped with a backslash; `\n` and `\t` work too. */
 export const unescaped = (text: string): string =>
@@ -43,7 +42,8 @@ export const unescaped = (text: string): string =>
 export class Sentence {
   readonly text: string;
   at = 0;
-  #misses: Miss[] = [];
+  /** Where the sentence stops making sense, and what was expected there. */
+  misses: readonly Miss[] = [];
 
   constructor(text: string) {
     this.text = text;
@@ -60,21 +60,17 @@ export class Sentence {
   /** Notes what was expected at a position, by default here. */
   fail(what: string, more: Partial<Miss> = {}): undefined {
     const miss = { at: this.at, isSure: false, ...more, what };
-    const [last = miss] = this.#misses;
+    const [last = miss] = this.misses;
     const isFurther = miss.isSure === last.isSure ? miss.at > last.at : miss.isSure;
-    if (isFurther) this.#misses = [miss];
-    else if (miss.at === last.at && miss.isSure === last.isSure) this.#misses.push(miss);
+    if (isFurther) this.misses = [miss];
+    else if (miss.at === last.at && miss.isSure === last.isSure)
+      this.misses = [...this.misses, miss];
     return undefined;
   }
 
   /** Notes what is wrong with what is certainly meant. */
   refuse(what: string, at = this.at, example?: string): undefined {
     return this.fail(what, { at, example, isSure: true });
-  }
-
-  /** Where the sentence stops making sense, and what was expected there. */
-  get misses(): readonly Miss[] {
-    return this.#misses;
   }
 
   /** What a sticky pattern finds here. */
@@ -106,7 +102,7 @@ export class Sentence {
   }
 
   get isString(): boolean {
-    return /['"“‘]/.test(this.text.charAt(this.at));
+    return /['"]/.test(this.text.charAt(this.at));
   }
 
   /** A text in quotes. */
@@ -114,8 +110,7 @@ export class Sentence {
     if (!this.isString) return this.fail(expected);
     const groups = this.take(STRING)?.slice(1);
     if (groups !== undefined) return unescaped(groups.find((group) => group !== undefined) ?? "");
-    const quote = this.text.charAt(this.at).replace("“", "”").replace("‘", "’");
-    return this.refuse(`a closing ${quote} for the text that begins here`);
+    return this.refuse(`a closing ${this.text.charAt(this.at)} for the text that begins here`);
   }
 
   /** A text in quotes that is not empty. */

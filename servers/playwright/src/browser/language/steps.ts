@@ -35,11 +35,7 @@ const routed = ({ glob, method }: RequestPattern, answer: Omit<Answer, "method">
 export const STEPS = {
   goto: row("goto|go_to|open|visit|navigate_to {url}", "goto /login"),
   back: row("go_back", "go back"),
-  reload: step(
-    "reload|refresh|reload_the_page|refresh_the_page",
-    () => ({ ...onPage("reload"), timed: true }),
-    "reload",
-  ),
+  reload: step("reload|refresh|reload_the_page|refresh_the_page", () => onPage("reload"), "reload"),
   click: step("click|click_on|tap|tap_on {target:acted}", on("click"), "click button 'Save'"),
   "double click": step("double_click|dblclick {target:acted}", on("dblclick"), "double click h1"),
   hover: step("hover|hover_over {target:acted}", on("hover"), "hover nav"),

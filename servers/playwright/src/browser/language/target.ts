@@ -3,28 +3,23 @@ import type { Base, Role, Target } from "./ast.ts";
 import { call, sourceOf } from "./locator.ts";
 import type { Sentence } from "./reader.ts";
 
-/** The ARIA roles of Playwright (WAI-ARIA 1.2). */
+/** The ARIA roles of Playwright (WAI-ARIA 1.2), without those of words in a text, such as strong or code. */
 const ROLES: ReadonlySet<string> = new Set(
   (
-    "alert alertdialog application article banner blockquote button caption cell checkbox code columnheader " +
-    "combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form " +
-    "generic grid gridcell group heading img insertion link list listbox listitem log main marquee math meter " +
-    "menu menubar menuitem menuitemcheckbox menuitemradio navigation none note option paragraph presentation " +
+    "alert alertdialog application article banner button cell checkbox columnheader combobox complementary " +
+    "contentinfo definition dialog document feed figure form grid gridcell group heading img link list listbox " +
+    "listitem log main menu menubar menuitem menuitemcheckbox menuitemradio meter navigation note option paragraph " +
     "progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox separator slider " +
-    "spinbutton status strong subscript superscript switch tab table tablist tabpanel term textbox time timer " +
-    "toolbar tooltip tree treegrid treeitem"
+    "spinbutton status switch tab table tablist tabpanel term textbox timer toolbar tooltip tree treegrid treeitem"
   ).split(" "),
 );
 /** Those that a browser names by no text in them, so that `no alert 'Failed'` would always pass. */
-const NAMELESS: ReadonlySet<string> = new Set(
-  (
-    "alert blockquote caption code definition deletion emphasis insertion listitem log mark marquee note paragraph " +
-    "status strong subscript superscript term time timer"
-  ).split(" "),
+const NAMELESS = new Set(
+  "alert definition listitem log note paragraph status term timer".split(" "),
 );
 const isRole = (word: string): word is Role => ROLES.has(word);
 
-/** Elements of HTML that are not obsolete, and common ones of SVG: any other bare word is a typo, not a selector. */
+/** Elements of HTML that are not obsolete: any other bare word is a typo, not a selector. */
 const TAGS: ReadonlySet<string> = new Set(
   (
     "a abbr address area article aside audio b blockquote body br button canvas caption cite code col colgroup data " +
@@ -32,7 +27,7 @@ const TAGS: ReadonlySet<string> = new Set(
     "head header hgroup hr html i iframe img input ins kbd label legend li link main map mark math menu meta meter nav " +
     "noscript object ol optgroup option output p picture pre progress q s samp script search section select slot small " +
     "source span strong style sub summary sup svg table tbody td template textarea tfoot th thead time title tr track " +
-    "u ul var video circle g line path polygon rect text use"
+    "u ul var video"
   ).split(" "),
 );
 const isTag = (word: string) => TAGS.has(word.toLowerCase());
@@ -47,10 +42,6 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ["testid", "getByTestId"],
 ]);
 
-/** Words that end a target. */
-const STOP =
-  "(?:text|is|are|contains|containing|includes|equals|matches|exists|does|not|has|count|in|within|masking|with|to|into|from|on|at|level|under|and)(?![\\w-])";
-
 /**
  * What a target is for: a check, a step, a field, where a text alone is its label or placeholder, or around another
  * target, where it may be a frame.
@@ -60,7 +51,7 @@ export type Purpose = "check" | "step" | "field" | "around";
 /** Reads `["first" | "last" | "nth" N] base ["containing" TEXT] ["in" target]`. */
 export function readTarget(sentence: Sentence, purpose: Purpose): Target | undefined {
   const { at } = sentence;
-  sentence.take(/(?:the|an|a(?=\s+(?:first|second|last|nth|[a-z]+\s*['"“])))\s+/iy);
+  sentence.take(/(?:the|an|a(?=\s+(?:first|second|last|nth|[a-z]+\s*['"])))\s+/iy);
   const pick = readPick(sentence);
   if (pick === 0) return sentence.refuse("a position from 1 on", at, "nth 2 li exists");
   const base = readBase(sentence, purpose);
@@ -96,8 +87,8 @@ function readBase(sentence: Sentence, purpose: Purpose): Base | undefined {
   }
   if (sentence.takeWords("page")) return byCss("body");
   const { at } = sentence;
-  const word = sentence.take(/(?!exactly\b)[a-z][\w-]*(?=[\s'"“‘`]|$)/iy)?.[0].toLowerCase();
-  const exact = sentence.take(/exactly(?=\s*['"“‘])/iy) !== undefined;
+  const word = sentence.take(/(?!exactly\b)[a-z][\w-]*(?=[\s'"`]|$)/iy)?.[0].toLowerCase();
+  const exact = sentence.take(/exactly(?=\s*['"])/iy) !== undefined;
   if (!sentence.isString)
     return (word && readNoun(sentence, word)) || readSelector(sentence, at, purpose);
   const text = sentence.quoted();
@@ -143,10 +134,7 @@ function readNoun(
     return { kind: "frame", calls: [call("frameLocator", names.join(", "))] };
   }
   const role = nounOf(word, text !== undefined);
-  if (role === undefined) return undefined;
-  // A field by its label or placeholder; without a text, any text field.
-  if (role === "field" && text === undefined)
-    return { kind: "field", calls: [call("getByRole", "textbox")] };
+  if (role === undefined || (role === "field" && text === undefined)) return undefined;
   if (role === "field")
     return { ...by("getByLabel", "field"), or: by("getByPlaceholder", "field").calls };
   const level = role === "heading" ? sentence.take(/level\s+([1-6])(?!\w)/iy)?.[1] : undefined;
@@ -180,18 +168,17 @@ const isQuotedCss = (text: string) =>
 /** A selector without spaces: `li:nth-child(2)`, `.a.b`, `input[type=file]`. */
 const SELECTOR =
   /(?:[A-Za-z][\w-]*|\*)?(?:[.#][A-Za-z_-][\w-]*|\[[^\]'"]*(?:'[^']*'|"[^"]*")?[^\]'"]*\]|::?[a-z-]+(?:\((?:[^()]|\([^()]*\))*\))?)*/iy;
-/** Several with spaces between them. */
-const CHAIN = new RegExp(
-  `\\S+?(?:(\\s*[>+~,](?!=)\\s*|\\s+)(?!${STOP})([.#]?[A-Za-z][^\\s'"]*))+`,
+/** More of a selector, after a space. */
+const MORE = new RegExp(
+  `(?:[>+~,](?!=)\\s*[.#]?[a-z]|[.#][a-z]|(?:${[...TAGS].join("|")})(?![\\w-]))[^\\s'"]*`,
   "iy",
 );
 
 function readSelector(sentence: Sentence, at: number, purpose: Purpose): Base | undefined {
   const { text } = sentence;
   sentence.at = at;
-  const chain = sentence.peek(CHAIN);
-  const css = sentence.peek(new RegExp(STOP, "iy")) ? undefined : sentence.take(SELECTOR)?.[0];
-  if (css === undefined || css === "")
+  const css = sentence.take(SELECTOR)?.[0] ?? "";
+  if (css === "")
     return sentence.fail("a target: CSS, a role and its name, or a text in quotes", { at });
   // A class without its dot, such as no cookie-banner, is an element that no page has.
   if (css.includes("-") && /^[\w-]+$/.test(css))
@@ -202,8 +189,10 @@ function readSelector(sentence: Sentence, at: number, purpose: Purpose): Base | 
     );
   if (/^[A-Za-z]\w*$/.test(css) && !isTag(css))
     return sentence.fail("an HTML element, a role, or a selector in backticks", { at });
-  const [all = "", combinator = "", next = ""] = chain ?? [];
-  if (/\S/.test(combinator) || /^[.#]/.test(next) || isTag(next))
+  const end = sentence.at;
+  while (sentence.take(MORE) !== undefined);
+  const all = text.slice(at, sentence.at).trimEnd();
+  if (sentence.at > end)
     return sentence.refuse(
       "backticks around a selector with spaces",
       at,

@@ -160,18 +160,15 @@ const duration = pattern(
 );
 const range = pattern<StatusRange>(
   "a status such as 200 or 2xx",
-  /([1-5])(\d\d|xx)(?!\w)/iy,
-  ([, first = "", tail = ""]) =>
-    tail.toLowerCase() === "xx"
-      ? { from: Number(first) * 100, to: Number(first) * 100 + 99 }
-      : { from: Number(first + tail), to: Number(first + tail) },
+  /[1-5](?:\d\d|xx)(?!\w)/iy,
+  ([code]) => ({ from: Number(code.replace(/x/gi, "0")), to: Number(code.replace(/x/gi, "9")) }),
 );
 
 const request: Slot<RequestPattern> = (sentence) => {
   const method = sentence.take(/(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/y)?.[1];
   const { at } = sentence;
   // A word such as third-party is in no URL, so that its absence would always hold.
-  const bare = /localhost(?!\S)|[^\s'"“‘]*[/.*:]\S*/y;
+  const bare = /localhost(?!\S)|[^\s'"]*[/.*:]\S*/y;
   const glob = sentence.isString ? sentence.string() : sentence.take(bare)?.[0];
   if (glob === undefined || glob === "")
     return sentence.fail("a URL pattern such as **/api/*", { at });
@@ -200,15 +197,14 @@ const reply: Slot<Exclude<Reply, "blocked">> = (sentence) => {
   return content === undefined ? undefined : { ...reply, [isFile ? "file" : "body"]: content };
 };
 
-const KEYS = new Map(
-  Object.entries({ ctrl: "Control", cmd: "Meta", esc: "Escape", return: "Enter" }),
-);
 const key = pattern(
   "a key such as Enter or Control+A",
   /(["'])([^"']+|["'])\1(?=\s|$)|\S+/y,
   (match) =>
     (match[2] ?? match[0])
-      .replace(/\b(?:ctrl|cmd|esc|return)\b/gi, (word) => KEYS.get(word.toLowerCase()) ?? word)
+      .replace(/\bctrl\b/i, "Control")
+      .replace(/\bcmd\b/i, "Meta")
+      .replace(/\besc\b/i, "Escape")
       // With Control, A is the key, not a capital letter.
       .replace(/(?<=\+)[A-Z]$/, (letter) => letter.toLowerCase()),
 );
@@ -230,8 +226,7 @@ export const SLOTS = {
   ...{ text, texts, name, value: fillValue, compare, wanted, number: count },
   attribute: ((sentence) => {
     const short = ATTRIBUTES(sentence);
-    if (short === "") return name(sentence);
-    return short !== undefined && sentence.isAtEnd ? sentence.fail("its value") : short;
+    return short === "" ? name(sentence) : short;
   }) satisfies Slot<string>,
   be: oneOf({ "is not": true, "is|are|to_be|should_be": false }),
   exists: oneOf({ "exists|is_present": true, "does_not_exist|is_not_present": false }),

@@ -2,15 +2,23 @@ import type { Frame, Locator, Page } from "playwright";
 import type { Chain, Target } from "../language/ast.ts";
 import { chainOf, isChain } from "../language/locator.ts";
 
-/** A planned locator on a page. */
-export function locatorOf(page: Page, { calls }: Chain): Locator {
+/**
+ * A planned locator on a page.
+ *
+ * @param written changes its texts.
+ */
+export function locatorOf(
+  page: Page,
+  { calls }: Chain,
+  written = (text: string): string => text,
+): Locator {
   let on: object = page;
   for (const { name, args } of calls)
     on = Object(
       Reflect.apply(
         Reflect.get(on, name),
         on,
-        args.map((one) => withLocators(page, one)),
+        args.map((one) => withLocators(page, one, written)),
       ),
     );
   if (!isLocator(on)) throw new TypeError("the plan's last call returns no locator");
@@ -20,11 +28,12 @@ export function locatorOf(page: Page, { calls }: Chain): Locator {
 const isLocator = (value: object): value is Locator => "waitFor" in value;
 
 /** An argument, and the options in it, with locators in place of chains. */
-function withLocators(page: Page, one: unknown): unknown {
-  if (isChain(one)) return locatorOf(page, one);
+function withLocators(page: Page, one: unknown, written: (text: string) => string): unknown {
+  if (isChain(one)) return locatorOf(page, one, written);
+  if (typeof one === "string") return written(one);
   if (typeof one !== "object" || one === null || one instanceof RegExp) return one;
   return Object.fromEntries(
-    Object.entries(one).map(([name, value]) => [name, withLocators(page, value)]),
+    Object.entries(one).map(([name, value]) => [name, withLocators(page, value, written)]),
   );
 }
 

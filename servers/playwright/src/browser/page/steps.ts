@@ -138,14 +138,14 @@ const HOLDS = "the field holds a secret: fill or clear it; only Enter, Tab and E
 
 /** Executes a plan: one call of Playwright with a strict locator. */
 async function actOn(page: Page, plan: Act, scope: StepScope, timeout: number): Promise<void> {
-  const { on, method, args, options, timed = false, target } = plan;
+  const { on, method, args, options, target } = plan;
   const values = await Promise.all(args.map((arg) => resolved(arg, scope)));
   const { secrets } = scope;
   const [secret] = args.flatMap((arg) => Object(arg).secret ?? []).map(String);
   if (target === undefined) {
     if (secret !== undefined) throw new StepFailed("a secret is only typed into a field: add into");
     if (await editsSecret(page, undefined, plan, secrets)) throw new StepFailed(HOLDS);
-    return call(page, method, timed ? [...values, { timeout }] : values);
+    return call(page, method, method === "reload" ? [{ timeout }] : values);
   }
   const locator = locatorOf(page, on);
   const perform = async () => {
