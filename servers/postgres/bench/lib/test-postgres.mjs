@@ -5,13 +5,13 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { ROOT } from "../../../../scripts/lib/setup.mjs";
 
-/** @returns {Promise<typeof import("../../../../packages/embedded-postgres/test/index.ts")>} */
+/** @returns {Promise<typeof import("../../../../packages/embedded-postgres/test/start.ts")>} */
 export async function testPostgres() {
   const folder = join(ROOT, "packages", "embedded-postgres");
   const built = join(folder, "node_modules", ".refmcp");
   await mkdir(built, { recursive: true });
   await build({
-    entryPoints: [join(folder, "test", "index.ts")],
+    entryPoints: [join(folder, "test", "start.ts")],
     outfile: join(built, "index.mjs"),
     bundle: true,
     format: "esm",

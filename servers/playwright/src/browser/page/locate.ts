@@ -18,7 +18,7 @@ export function locatorOf(
       Reflect.apply(
         Reflect.get(on, name),
         on,
-        args.map((one) => withLocators(page, one, written)),
+        args.map((argument) => withLocators(page, argument, written)),
       ),
     );
   if (!isLocator(on)) throw new TypeError("the plan's last call returns no locator");
@@ -28,12 +28,13 @@ export function locatorOf(
 const isLocator = (value: object): value is Locator => "waitFor" in value;
 
 /** An argument, and the options in it, with locators in place of chains. */
-function withLocators(page: Page, one: unknown, written: (text: string) => string): unknown {
-  if (isChain(one)) return locatorOf(page, one, written);
-  if (typeof one === "string") return written(one);
-  if (typeof one !== "object" || one === null || one instanceof RegExp) return one;
+function withLocators(page: Page, argument: unknown, written: (text: string) => string): unknown {
+  if (isChain(argument)) return locatorOf(page, argument, written);
+  if (typeof argument === "string") return written(argument);
+  if (typeof argument !== "object" || argument === null || argument instanceof RegExp)
+    return argument;
   return Object.fromEntries(
-    Object.entries(one).map(([name, value]) => [name, withLocators(page, value, written)]),
+    Object.entries(argument).map(([name, value]) => [name, withLocators(page, value, written)]),
   );
 }
 
