@@ -128,7 +128,9 @@ describe("the graph of 400 entities", () => {
     const shown = await show(client, call, await client.callTool(call));
     const { view, page } = shown;
     const status = view.getByRole("status");
-    await status.filter({ hasText: /^\d+ of 400 entities, \d+ of 488 relations\.$/ }).waitFor();
+    await status
+      .filter({ hasText: /^\d+ of 400 entities, \d+ of 488 relations; 12 drawn\.$/ })
+      .waitFor();
     const entries = view.getByRole("list", { name: "Entities" }).getByRole("listitem");
     const first = await entries.count();
     expect(first).toBeGreaterThan(50);
@@ -139,9 +141,9 @@ describe("the graph of 400 entities", () => {
       await expect.poll(() => status.textContent()).not.toMatch(/^Loading/);
       await expect.poll(() => status.textContent()).not.toBe(before);
     }
-    expect(await status.textContent()).toBe("400 entities, 488 relations.");
+    expect(await status.textContent()).toBe("400 entities, 488 relations; 12 drawn.");
     expect(await entries.count()).toBe(400);
-    await view.getByRole("button", { name: /^Lisbon, city, \d+ relations$/ }).click();
+    await view.getByRole("button", { name: "Lisbon, city" }).click();
     await view.getByRole("heading", { name: "Lisbon city" }).waitFor();
     await view.getByText("has an office since 2009").waitFor();
     expect(await view.getByRole("button", { name: /^is based in ← Lisbon/ }).count()).toBe(5);

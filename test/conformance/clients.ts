@@ -124,13 +124,13 @@ async function allPages(
   kind: string,
   request: (method: string, params: Fields) => Promise<unknown>,
 ): Promise<Fields[]> {
-  const found: Fields[] = [];
+  const items: Fields[] = [];
   let params: Fields = {};
   for (;;) {
     const page = await request(`${kind}/list`, params);
-    found.push(...listAt(page, kind));
+    items.push(...listAt(page, kind));
     const cursor = fieldsAt(page).nextCursor;
-    if (cursor === undefined) return found;
+    if (cursor === undefined) return items;
     params = { cursor };
   }
 }

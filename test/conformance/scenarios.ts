@@ -48,15 +48,15 @@ export async function runSuite(
 
 /** Reads `server-<scenario>-<time>/checks.json` of each scenario. */
 async function resultsIn(folder: string): Promise<Map<string, Check[]>> {
-  const found = new Map<string, Check[]>();
+  const checks = new Map<string, Check[]>();
   for (const name of (await readdir(folder)).sort()) {
     const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z$/.exec(name)?.[1];
     if (scenario === undefined)
       throw new Error(`The suite wrote ${name}, which is not a scenario.`);
     const text = await readFile(join(folder, name, "checks.json"), "utf8");
-    found.set(scenario, z.array(check).parse(JSON.parse(text)));
+    checks.set(scenario, z.array(check).parse(JSON.parse(text)));
   }
-  return found;
+  return checks;
 }
 
 /** The scored server scenarios of a revision, as the suite lists them. */

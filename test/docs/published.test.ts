@@ -20,10 +20,10 @@ const servers = await describedServers();
 
 /** The pages before or after the first release. */
 async function pagesOf(published: boolean): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
+  const pages = new Map<string, string>();
   for (const [page, parts] of Object.entries(await pageParts(servers, { published })))
-    found.set(page, filled(await read(page), parts, page));
-  return found;
+    pages.set(page, filled(await read(page), parts, page));
+  return pages;
 }
 const [before, after] = await Promise.all([pagesOf(false), pagesOf(true)]);
 const PAGES = ["README.md", "docs/hosts.md", ...SERVERS.map((name) => `servers/${name}/README.md`)];

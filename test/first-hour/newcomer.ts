@@ -90,7 +90,7 @@ export async function newcomer(): Promise<Newcomer> {
 /** The path of a program on this machine. */
 function locate(program: string): string {
   if (program === "node") return process.execPath;
-  const found = (process.env.PATH ?? "")
+  const file = (process.env.PATH ?? "")
     .split(delimiter)
     .map((folder) => join(folder, program))
     .find((path) => {
@@ -101,8 +101,8 @@ function locate(program: string): string {
         return false;
       }
     });
-  if (found === undefined) throw new Error(`There is no ${program} on this machine's PATH.`);
-  return found;
+  if (file === undefined) throw new Error(`There is no ${program} on this machine's PATH.`);
+  return file;
 }
 
 /** The caches and settings of this machine's npm and pnpm, so that not everything is downloaded again. */

@@ -62,13 +62,13 @@ describe("an import into SQLite that became a task", () => {
     const args = [...world.args, "--allow-write", "--task-after-ms", "0"];
     const { url, stop } = await startHttp(serverBin("sqlite"), { ...world, args });
     open.push(() => stop("SIGKILL"));
-    const given = { path: "many.csv", table: "users" };
-    const cancelled = await begin(url, "import_csv", given);
+    const input = { path: "many.csv", table: "users" };
+    const cancelled = await begin(url, "import_csv", input);
     // The runner has begun to write when there is a journal.
     await expect.poll(() => existsSync(`${file}-journal`)).toBe(true);
     await ask(url, "tasks/cancel", { taskId: cancelled });
     await until(url, cancelled, "cancelled");
-    const { result } = await until(url, await begin(url, "import_csv", given), "completed");
+    const { result } = await until(url, await begin(url, "import_csv", input), "completed");
     expect(result).toMatchObject({ structuredContent: { rows: 200_000, committed: true } });
     const query = "SELECT count(*) FROM users WHERE city = 'city'";
     const counted = await until(url, await begin(url, "read_query", { query }), "completed");

@@ -177,8 +177,8 @@ describe.each(SERVERS)("the image of the %s server", { timeout: INSTALL_MS }, (n
       expect((await client.listTools()).tools).not.toEqual([]);
       if (name === "memory") {
         const entities = [{ name: "Ada", entityType: "person", observations: ["writes to /data"] }];
-        const made = await client.callTool({ name: "create_entities", arguments: { entities } });
-        expect(made.isError, JSON.stringify(made.content)).not.toBe(true);
+        const result = await client.callTool({ name: "create_entities", arguments: { entities } });
+        expect(result.isError, JSON.stringify(result.content)).not.toBe(true);
       }
       if (name === "filesystem") {
         const written = { name: "write_file", arguments: { path: "/mnt/new.txt", content: "a" } };

@@ -85,17 +85,17 @@ describe.each(REVISIONS)("docs/protocol.md, %s", (revision) => {
       },
     });
     const opening = await recorder.open();
-    const found: Record<string, string> = {};
+    const values: Record<string, string> = {};
     for (const [row, look] of Object.entries(STDIO_ROWS))
-      found[row] = await look({ recorder, opening, asked });
+      values[row] = await look({ recorder, opening, asked });
     expect(await recorder.finish()).toEqual([]);
-    expect(saidOf(revision, Object.keys(STDIO_ROWS))).toEqual(found);
+    expect(saidOf(revision, Object.keys(STDIO_ROWS))).toEqual(values);
   });
 
   it("describes what is supported over Streamable HTTP", async () => {
-    const found: Record<string, string> = {};
+    const values: Record<string, string> = {};
     for (const [row, look] of Object.entries(HTTP_ROWS))
-      found[row] = await look(listening.url, revision);
-    expect(saidOf(revision, Object.keys(HTTP_ROWS))).toEqual(found);
+      values[row] = await look(listening.url, revision);
+    expect(saidOf(revision, Object.keys(HTTP_ROWS))).toEqual(values);
   });
 });

@@ -22,9 +22,9 @@ export function isFields(value: unknown): value is Fields {
 
 /** The object at a path below `value`; empty if there is none. */
 export function fieldsAt(value: unknown, ...path: string[]): Fields {
-  let found = value;
-  for (const key of path) found = isFields(found) ? found[key] : undefined;
-  return isFields(found) ? found : {};
+  let current = value;
+  for (const key of path) current = isFields(current) ? current[key] : undefined;
+  return isFields(current) ? current : {};
 }
 
 /** The objects of the array at a path below `value`. */

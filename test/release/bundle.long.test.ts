@@ -172,8 +172,8 @@ it("a bundle does not start without its required values", async () => {
 
 /** All files below a folder, as paths with slashes. */
 async function filesOf(from: string): Promise<string[]> {
-  const found = await readdir(from, { recursive: true, withFileTypes: true });
-  return found
+  const entries = await readdir(from, { recursive: true, withFileTypes: true });
+  return entries
     .filter((entry) => entry.isFile())
     .map((entry) =>
       join(entry.parentPath, entry.name)

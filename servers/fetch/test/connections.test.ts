@@ -15,15 +15,15 @@ async function certificate() {
     { type: 7 as const, ip: HOST },
     { type: 2 as const, value: NAME },
   ];
-  const made = await generate([{ name: "commonName", value: HOST }], {
+  const pair = await generate([{ name: "commonName", value: HOST }], {
     keySize: 2_048,
     extensions: [{ name: "subjectAltName", altNames }],
   });
   const folder = await mkdtemp(join(tmpdir(), "refmcp-fetch-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const file = join(folder, "ca.pem");
-  await writeFile(file, `# the office's own\n${made.cert}`);
-  return { key: made.private, cert: made.cert, file, folder };
+  await writeFile(file, `# the office's own\n${pair.cert}`);
+  return { key: pair.private, cert: pair.cert, file, folder };
 }
 
 it("an unknown certificate is refused, and trusted with --ca-file", async () => {

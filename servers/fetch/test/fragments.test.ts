@@ -162,11 +162,11 @@ describe("what is not used of a request is named", () => {
   it("text that fetch_find did not search", async () => {
     const article = `<article><h1>Bread</h1>${Array.from({ length: 6 }, (_, index) => `<p>${prose(5, index)}</p>`).join("")}</article>`;
     const lab = await site({ "/": `<nav>SIDEWORD</nav>${article}` });
-    const found = await run(await webOf([lab]), "fetch_find", {
+    const result = await run(await webOf([lab]), "fetch_find", {
       url: lab.origin,
       query: "sideword",
     });
-    expect(found).toMatchObject({
+    expect(result).toMatchObject({
       matches: 0,
       note: "Only the main content was searched: selector body searches all.",
     });

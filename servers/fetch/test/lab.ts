@@ -61,9 +61,9 @@ export async function site(
   pages: Record<string, Answer>,
   options: SiteOptions = {},
 ): Promise<Site> {
-  const made = await openSite(pages, options);
-  onTestFinished(() => made.close());
-  return made;
+  const opened = await openSite(pages, options);
+  onTestFinished(() => opened.close());
+  return opened;
 }
 
 const usedPorts = new Set<number>();

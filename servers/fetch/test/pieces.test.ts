@@ -72,9 +72,9 @@ describe("the pieces of a page", () => {
     const lab = await site(pages);
     const opened = await webOf([lab]);
     for (const path of Object.keys(pages)) await fetched(opened, { url: lab.origin + path });
-    const kept = opened.snapshots.all();
-    expect(kept.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(50_000_000);
-    expect(kept[0]?.answer.url.pathname).toBe("/7");
+    const snapshots = opened.snapshots.all();
+    expect(snapshots.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(50_000_000);
+    expect(snapshots[0]?.answer.url.pathname).toBe("/7");
     await fetched(opened, { url: `${lab.origin}/7`, start_index: 100 });
     expect(lab.asked.filter((path) => path === "/7")).toHaveLength(1);
   });

@@ -51,7 +51,7 @@ describe("fetch_many with a question", () => {
 
 type Sample = NonNullable<Parameters<typeof connectInMemory>[1]>["sample"];
 
-async function asked(era: Era, sample: Sample, args: readonly string[] = [], given: object = {}) {
+async function asked(era: Era, sample: Sample, args: readonly string[] = [], input: object = {}) {
   const lab = await site({ "/guide": GUIDE, "/evil": EVIL });
   const options = {
     era,
@@ -63,7 +63,7 @@ async function asked(era: Era, sample: Sample, args: readonly string[] = [], giv
   const urls = [`${lab.origin}/guide`, `${lab.origin}/evil`];
   const { content, isError } = await connected.client.callTool({
     name: "fetch_many",
-    arguments: { urls, question: QUESTION, ...given },
+    arguments: { urls, question: QUESTION, ...input },
   });
   return { lab, isError, blocks: texts(content) };
 }

@@ -16,9 +16,9 @@ it("an article is read with all its content, in order, and without what is aroun
     '["The old mill" | text/html | ,FIRST,![The mill at dawn](,CAPTION,## Its wheel,SECOND,[the wheel](,> QUOTED,```ts\nturn({ speed: 3 }); // < 10\n```,| `speed` | "a" \\| 3 |,LAST';
   let at = 0;
   for (const part of parts.split(",")) {
-    const found = text.indexOf(part, at);
-    expect(found, `${part} after character ${at} of:\n${text}`).toBeGreaterThanOrEqual(0);
-    at = found;
+    const index = text.indexOf(part, at);
+    expect(index, `${part} after character ${at} of:\n${text}`).toBeGreaterThanOrEqual(0);
+    at = index;
   }
   for (const word of [...FRAME_WORDS, "RELATED-ONE"]) expect(text).not.toContain(word);
 });
@@ -66,8 +66,8 @@ describe("text that CSS hides", () => {
       '<p style="background:linear-gradient(red,blue);-webkit-background-clip:text;color:transparent">KEPT</p>',
     ],
     ["a collapsed part", "<details><summary>More</summary><p>KEPT</p></details>"],
-  ])("%s hides nothing", async (_what, shown) => {
-    expect(await readMarkdown(`<main>${shown}${FRAMED}</main>`)).toContain("KEPT");
+  ])("%s hides nothing", async (_what, html) => {
+    expect(await readMarkdown(`<main>${html}${FRAMED}</main>`)).toContain("KEPT");
   });
 });
 
@@ -83,9 +83,9 @@ it.each(['style="visibility:hidden"', "hidden", 'aria-hidden="true"'])(
     expect(text).toContain("KEPT");
     expect(text).not.toContain("HIDDEN");
     expect(text).toContain("includes text that the page hides");
-    const shown = await readMarkdown(`<main><p>${prose(9, 7)}</p>${hidden}</main>`);
-    expect(shown).not.toContain("HIDDEN");
-    expect(shown).not.toContain("includes text that the page hides");
+    const markdown = await readMarkdown(`<main><p>${prose(9, 7)}</p>${hidden}</main>`);
+    expect(markdown).not.toContain("HIDDEN");
+    expect(markdown).not.toContain("includes text that the page hides");
   },
 );
 

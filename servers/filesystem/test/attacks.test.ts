@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  for (const one of open_.splice(0)) await one.close();
+  for (const connection of open_.splice(0)) await connection.close();
   await rm(top, { recursive: true, force: true });
 });
 
@@ -322,9 +322,9 @@ describe("concurrent calls", () => {
       const failed = (await Promise.all(moves)).filter((answer) => answer.failed);
       expect(failed, `pair ${i}`).toHaveLength(1);
     }
-    const left = await readdir(root);
-    expect(left.filter((name) => name.startsWith("target-"))).toHaveLength(30);
-    expect(left.filter((name) => /^[ab]-/.test(name))).toHaveLength(30);
+    const names = await readdir(root);
+    expect(names.filter((name) => name.startsWith("target-"))).toHaveLength(30);
+    expect(names.filter((name) => /^[ab]-/.test(name))).toHaveLength(30);
   });
 
   it("moves in opposite directions at the same time do not wait for each other forever", async () => {

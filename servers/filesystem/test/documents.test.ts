@@ -129,7 +129,7 @@ it("finds text in documents, and names the page, sheet or slide", async () => {
   await put("e.txt", "needle\n");
   const search = (args: Partial<Parameters<typeof searchText.run>[0]>) =>
     use(searchText, files, { pattern: "needle", ...args });
-  const found = [
+  const matches = [
     "a.pdf",
     "3 (page 1):First needle",
     "7 (page 3):Third needle",
@@ -142,7 +142,7 @@ it("finds text in documents, and names the page, sheet or slide", async () => {
     "e.txt",
     "1:needle",
   ].join("\n");
-  expect(await search({})).toContain(`${found}\n[6 lines in 5 files.`);
+  expect(await search({})).toContain(`${matches}\n[6 lines in 5 files.`);
   expect(await search({ path: "a.pdf" })).toContain("7 (page 3):Third needle\n[2 lines in 1 file.");
   expect(await search({ mode: "counts" })).toContain("2 a.pdf\n");
   expect(await search({ glob: "*.pptx", context: 1 })).toContain("5 (slide 2):a needle");

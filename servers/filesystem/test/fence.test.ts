@@ -144,8 +144,8 @@ describe("a search finds text or says what it did not search", () => {
     await mkdir(at("snapshot"));
     await writeFile(at("blobs/1"), "the needle\n");
     await symlink("../blobs/1", at("snapshot/model.txt"));
-    const found = await call("search_text", { path: at("snapshot"), pattern: "needle" });
-    expect(found.text).toContain("1:the needle");
+    const result = await call("search_text", { path: at("snapshot"), pattern: "needle" });
+    expect(result.text).toContain("1:the needle");
     const link = await call("search_text", { path: at("snapshot/model.txt"), pattern: "needle" });
     expect(link.text).toContain("1:the needle");
     const named = { path: at("snapshot"), pattern: "*", type: "file" };

@@ -41,9 +41,9 @@ async function killInPlan(count: number, nth: number): Promise<number> {
     method: "tools/call",
     params: { name: "move_file", arguments: { moves, overwrite: true } },
   });
-  const left = async () => (await readdir(`${root}/in`)).length;
+  const remaining = async () => (await readdir(`${root}/in`)).length;
   expect(await exited).toEqual([null, "SIGKILL"]);
-  const moved = count - (await left());
+  const moved = count - (await remaining());
   const changes = await files.changes();
   expect(changes.length).toBeLessThanOrEqual(1);
   const [listed] = changes;

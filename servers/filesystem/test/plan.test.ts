@@ -18,8 +18,8 @@ async function pictures({ at, put }: Scratch, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const name = `IMG_${String(i).padStart(4, "0")}.jpg`;
     await put(`Pictures/${name}`, `picture ${i}`);
-    const taken = new Date(2024, i % 24, 10, 12);
-    await utimes(at("Pictures", name), taken, taken);
+    const date = new Date(2024, i % 24, 10, 12);
+    await utimes(at("Pictures", name), date, date);
   }
 }
 

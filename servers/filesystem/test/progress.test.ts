@@ -25,7 +25,7 @@ async function reports(step: number): Promise<Record<string, number[]>> {
   ) => {
     const call = fakeCall();
     await work(call);
-    done[name] = call.reported.map((one) => one.done);
+    done[name] = call.reported.map((report) => report.done);
   };
   await record("tree", (call) => use(directoryTree, files, { path: "." }, call));
   await record("names", (call) => use(searchFiles, files, { path: ".", pattern: "*" }, call));

@@ -75,7 +75,7 @@ export function bound(files: Files) {
       work(files, ...rest);
   const runPlan = (plan: Pick<Plan, "subject" | "steps">, options: RunOptions = {}) =>
     run(files, plan.subject, plan.steps, options);
-  const one = async (action: "move" | "copy", { progress, ...request }: Single) => {
+  const single = async (action: "move" | "copy", { progress, ...request }: Single) => {
     const plan = await planMoves(files, { ...request, action });
     const { receipt, outcomes } = await runPlan(plan, { progress, signal: request.signal });
     return { receipt, ...outcomes.at(-1) };
@@ -100,8 +100,8 @@ export function bound(files: Files) {
     editMany: bind(editMany),
     plan: bind(planMoves),
     runPlan,
-    move: (request: Single) => one("move", request),
-    copy: (request: Single) => one("copy", request),
+    move: (request: Single) => single("move", request),
+    copy: (request: Single) => single("copy", request),
     createDirectory: async (path: string) => runPlan(await planDirectory(files, path)),
     delete: async (path: string, recursive = true) =>
       runPlan(await planDeletion(files, path, { recursive })),
@@ -158,6 +158,6 @@ export async function openScratch(
     read: (name) => readFile(at(name), "utf8"),
     bytes: (name) => readFile(at(name)),
     list: async (name = "") =>
-      (await readdir(at(name))).filter((one) => one !== ".refmcp-trash").sort(),
+      (await readdir(at(name))).filter((entry) => entry !== ".refmcp-trash").sort(),
   };
 }

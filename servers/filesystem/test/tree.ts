@@ -68,7 +68,7 @@ export async function makeTree(
 
 /** Every entry below a directory with its content: a file's text, a link's target, `directory`. */
 export async function snapshot(directory: string): Promise<Record<string, string>> {
-  const found: Record<string, string> = {};
+  const contents: Record<string, string> = {};
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const content = entry.isDirectory()
@@ -76,9 +76,9 @@ export async function snapshot(directory: string): Promise<Record<string, string
       : entry.isSymbolicLink()
         ? `→ ${await readlink(path)}`
         : await readFile(path, "latin1");
-    found[relative(directory, path)] = content;
+    contents[relative(directory, path)] = content;
   }
-  return found;
+  return contents;
 }
 
 /** The lines of a listing, and what its last line says. */

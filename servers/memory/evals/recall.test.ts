@@ -35,24 +35,24 @@ it("finds the answers to 120 questions among 300 facts within the first five", a
   const { entities, questions } = recall.parse(JSON.parse(text));
   const store = await sqlite();
   await create(store, entities, "error");
-  const found: Record<string, [number, number]> = {};
-  let shown = 0;
+  const counts: Record<string, [number, number]> = {};
+  let total = 0;
   for (const { kind, question, keywords, answer } of questions) {
-    const hits = found[kind] ?? [0, 0];
-    found[kind] = hits;
+    const hits = counts[kind] ?? [0, 0];
+    counts[kind] = hits;
     for (const [form, query] of [question, keywords].entries()) {
       const page = await searchNodes(store, { query, limit: 20, budget: 20_000 });
       const names = page.entities.map(({ name }) => name);
-      shown += names.length;
+      total += names.length;
       if (names.slice(0, 5).includes(answer)) hits[form] = (hits[form] ?? 0) + 1;
     }
   }
   for (const [kind, least] of Object.entries(LEAST))
     for (const [form, count] of least.entries())
       expect(
-        found[kind]?.[form],
-        `${kind} ${form}: ${JSON.stringify(found)}`,
+        counts[kind]?.[form],
+        `${kind} ${form}: ${JSON.stringify(counts)}`,
       ).toBeGreaterThanOrEqual(count);
   // A common word alone should not fill the answer.
-  expect(shown / (2 * questions.length)).toBeLessThan(4);
+  expect(total / (2 * questions.length)).toBeLessThan(4);
 });

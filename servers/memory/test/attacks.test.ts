@@ -31,8 +31,8 @@ async function calls(
     args: ["--toolsets", "all", ...args],
   });
   const answers = [];
-  for (const [name, given] of list) {
-    const result = await client.callTool({ name, arguments: given });
+  for (const [name, input] of list) {
+    const result = await client.callTool({ name, arguments: input });
     const [block] = result.content;
     answers.push({
       text: block?.type === "text" ? block.text : "",
@@ -113,7 +113,7 @@ describe("disk errors", () => {
       process.execPath,
     ];
     const full = await startServer(["--file", file], limited);
-    const kept: string[] = [];
+    const names: string[] = [];
     let refused = "";
     for (let index = 0; index < 500 && refused === ""; index++) {
       const { isError, text } = await full.call(
@@ -121,11 +121,11 @@ describe("disk errors", () => {
         fact(`n${index}`, [`${"some words ".repeat(200)}${index}`]),
       );
       if (isError) refused = text;
-      else kept.push(`n${index}`);
+      else names.push(`n${index}`);
     }
     expect(refused).toMatch(/No space left|Disk error/);
-    expect(kept.length).toBeGreaterThan(3);
-    expect((await full.call("open_nodes", { names: [kept[0]] })).isError).toBe(false);
+    expect(names.length).toBeGreaterThan(3);
+    expect((await full.call("open_nodes", { names: [names[0]] })).isError).toBe(false);
     await full.stop();
     const [answer] = await calls(
       ["--file", file],
@@ -133,7 +133,7 @@ describe("disk errors", () => {
       ["create_entities", fact("after")],
     );
     expect(JSON.parse(answer?.text ?? "{}")).toMatchObject({
-      total: { entities: kept.length, observations: kept.length },
+      total: { entities: names.length, observations: names.length },
     });
   });
 
@@ -191,7 +191,7 @@ describe("an official file", () => {
     );
     await writeFile(official, lines.join("\n"));
     const servers = await Promise.all([0, 1].map(() => startServer(["--file", official])));
-    const stats = await Promise.all(servers.map((one) => one.call("memory_stats", {})));
+    const stats = await Promise.all(servers.map((server) => server.call("memory_stats", {})));
     for (const { text } of stats)
       expect(JSON.parse(text)).toMatchObject({
         total: { entities: 500, observations: 500 },

@@ -86,8 +86,8 @@ describe("no acknowledged write is lost", () => {
       expect(server.child.signalCode).toBe("SIGKILL");
     }
     expect(acknowledged.length).toBeGreaterThanOrEqual(KILLS - EARLY_KILLS);
-    const kept = await namesKept();
-    expect(acknowledged.filter((name) => !kept.has(name))).toEqual([]);
+    const names = await namesKept();
+    expect(acknowledged.filter((name) => !names.has(name))).toEqual([]);
     // Index and rows agree: acknowledged writes are also found, and the file is intact.
     const store = await sqlite(file);
     const last = acknowledged.at(-1) ?? "";

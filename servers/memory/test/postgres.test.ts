@@ -82,11 +82,11 @@ describe("PostgreSQL", () => {
       name: "create_entities",
       arguments: fact("shared", ["a NUL \0 inside"]),
     });
-    const found = await second.client.callTool({
+    const result = await second.client.callTool({
       name: "open_nodes",
       arguments: { names: ["shared"] },
     });
-    expect(found.structuredContent).toMatchObject({
+    expect(result.structuredContent).toMatchObject({
       entities: [{ observations: ["a NUL \ufffd inside"] }],
     });
     const stats = await first.client.callTool({ name: "memory_stats", arguments: {} });

@@ -58,8 +58,8 @@ export async function startServer(
     clientInfo: { name: "test", version: "1" },
   });
   child.stdin.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
-  const call: ServerProcess["call"] = async (name, given) => {
-    const answer = await request("tools/call", { name, arguments: given });
+  const call: ServerProcess["call"] = async (name, args) => {
+    const answer = await request("tools/call", { name, arguments: args });
     const result: { content: { text: string }[]; isError?: boolean } = Object(
       Reflect.get(Object(answer), "result"),
     );
@@ -77,8 +77,8 @@ export async function startServer(
     stderr: () => stderr,
     request,
     call,
-    async data(name, given) {
-      const { text, isError } = await call(name, given);
+    async data(name, args) {
+      const { text, isError } = await call(name, args);
       if (isError) throw new Error(text);
       return JSON.parse(text);
     },

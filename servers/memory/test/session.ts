@@ -21,19 +21,19 @@ export async function session(options: ConnectOptions = {}): Promise<Session> {
   const args = ["--file", file, "--root", folder, "--toolsets", "all", ...(options.args ?? [])];
   const connected = await connectInMemory(server, { ...options, args });
   onTestFinished(() => connected.close());
-  const call = (name: string, given: Record<string, unknown> = {}) =>
-    connected.client.callTool({ name, arguments: given });
+  const call = (name: string, args: Record<string, unknown> = {}) =>
+    connected.client.callTool({ name, arguments: args });
   return {
     folder,
     connected,
-    async data(tool, given) {
-      const result = await call(tool, given);
+    async data(tool, args) {
+      const result = await call(tool, args);
       if (result.isError === true || result.structuredContent === undefined)
         throw new Error(JSON.stringify(result.content));
       return { ...result.structuredContent };
     },
-    async failure(tool, given) {
-      const result = await call(tool, given);
+    async failure(tool, args) {
+      const result = await call(tool, args);
       const [block] = result.content;
       if (result.isError !== true || block?.type !== "text") throw new Error("it did not fail");
       return block.text;

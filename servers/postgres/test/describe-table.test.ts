@@ -21,8 +21,8 @@ const patient = ["--query-timeout-ms", "300000", "--timeout-ms", "300000"];
 const server = talkFor(() => ["--url", world.url, ...patient]);
 
 /** One table, in full. */
-const described = async (given: { table: string; schema?: string }) =>
-  Object(await server.data("pg_describe_tables", given)).tables[0];
+const described = async (args: { table: string; schema?: string }) =>
+  Object(await server.data("pg_describe_tables", args)).tables[0];
 
 it("describes columns, keys in both directions, indexes, policies", async () => {
   expect(await described({ table: "customers" })).toMatchObject({
@@ -64,14 +64,14 @@ it("describes columns, keys in both directions, indexes, policies", async () => 
 });
 
 it("accepts plain, qualified, quoted and unusual names", async () => {
-  for (const [given, name] of [
+  for (const [args, name] of [
     [{ table: "other.customers" }, "x"],
     [{ table: "customers", schema: "other" }, "x"],
     [{ table: '"other"."customers"' }, "x"],
     [{ table: "only_there" }, "x"],
     [{ table: 'We"ird; DROP TABLE x --\n' }, "a"],
   ] as const)
-    expect((await described(given)).columns).toMatchObject([{ name }]);
+    expect((await described(args)).columns).toMatchObject([{ name }]);
 });
 
 it("bounds a very wide table", async () => {
@@ -81,8 +81,7 @@ it("bounds a very wide table", async () => {
 });
 
 it("describes several tables, a line for each column, with the keys that it refers to", async () => {
-  const describe = (given: object) =>
-    server.data("pg_describe_tables", { schema: "odd", ...given });
+  const describe = (args: object) => server.data("pg_describe_tables", { schema: "odd", ...args });
   expect(await describe({})).toEqual({
     tables: [
       {

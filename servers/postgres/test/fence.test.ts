@@ -74,15 +74,15 @@ describe("a dry run", () => {
         "INSERT INTO t VALUES (9, 'z')",
       ],
     ],
-  ])("changes nothing through %s: it is refused and says what it would reach", async (_, given) => {
-    const { text } = await execute(given, true);
+  ])("changes nothing through %s: it is refused and says what it would reach", async (_, args) => {
+    const { text } = await execute(args, true);
     expect(await state()).toEqual(UNCHANGED);
     expect(text).toMatch(/is blocked: it .*(setval|dblink|builds at run time)/s);
   });
 
   it("of an import changes nothing through a trigger", async () => {
-    const given = { path: "rows.csv", table: "triggered", dry_run: true };
-    expect(await server.refused("pg_import_csv", given)).toContain("setval");
+    const args = { path: "rows.csv", table: "triggered", dry_run: true };
+    expect(await server.refused("pg_import_csv", args)).toContain("setval");
     expect(await state()).toEqual(UNCHANGED);
   });
 
@@ -187,7 +187,7 @@ describe("a change of the schema", () => {
 
 describe("an undo", () => {
   it("restores rows and does not change tables, views and indexes that others made since", async () => {
-    const made = await server.data("pg_execute", {
+    const change = await server.data("pg_execute", {
       statements: [
         "CREATE TABLE n (x int)",
         "CREATE VIEW v AS SELECT 1 AS one",
@@ -198,7 +198,7 @@ describe("an undo", () => {
     // What others made of it since.
     await world.admin(`SET ROLE ${world.role}; DROP TABLE n; CREATE TABLE n (y int);
       DROP VIEW v; CREATE VIEW v AS SELECT 2 AS two; DROP INDEX zi; CREATE UNIQUE INDEX zi ON t (x)`);
-    const { text } = await server.call("pg_undo_change", { change_id: made.change_id });
+    const { text } = await server.call("pg_undo_change", { change_id: change.change_id });
     expect(JSON.parse(text)).toMatchObject({ committed: true });
     expect(
       await world.admin(

@@ -92,7 +92,7 @@ export async function world(): Promise<World> {
         .replace(/(elapsed_ms\\?": ?)[\d.]+/g, "$11")
         .replace(/(planning_ms\\?": ?)[\d.]+/g, "$11"),
     async dispose() {
-      for (const one of [folder, state]) await rm(one, { recursive: true, force: true });
+      for (const path of [folder, state]) await rm(path, { recursive: true, force: true });
       await dispose();
     },
   };

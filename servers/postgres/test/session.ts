@@ -8,20 +8,20 @@ export const { talk, talkToProcess } = talksTo(server);
 
 /** A database for the tests of a file or group. */
 export function labFor(setup = ""): Lab {
-  let made: Lab | undefined;
+  let world: Lab | undefined;
   beforeAll(async () => {
-    made = await lab(setup);
+    world = await lab(setup);
   });
-  afterAll(() => made?.dispose());
-  return later(() => made);
+  afterAll(() => world?.dispose());
+  return later(() => world);
 }
 
 /** A client for the tests of a file or group. */
 export function talkFor(args: () => readonly string[]): Talk {
-  let made: Talk | undefined;
+  let server: Talk | undefined;
   beforeAll(async () => {
-    made = await talk(args());
+    server = await talk(args());
   });
-  afterAll(() => made?.close());
-  return later(() => made);
+  afterAll(() => server?.close());
+  return later(() => server);
 }

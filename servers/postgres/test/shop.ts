@@ -7,10 +7,10 @@ import { naive } from "./lab.ts";
 import { talk } from "./session.ts";
 
 async function open() {
-  const made = await world();
+  const shop = await world();
   const questions: string[] = [];
-  const [, url = "", , folder = ""] = made.args;
-  const client = await talk([...made.args, "--allow-write", "--toolsets", "data,dba"], {
+  const [, url = "", , folder = ""] = shop.args;
+  const client = await talk([...shop.args, "--allow-write", "--toolsets", "data,dba"], {
     elicit: ({ message }) => {
       questions.push(message);
       return { action: "accept", content: { confirm: true } };
@@ -19,7 +19,7 @@ async function open() {
   const path = (name: string) => join(folder, name);
   return {
     ...client,
-    world: made,
+    world: shop,
     /** Where a file of the allowed directory is. */
     path,
     text: (name: string) => readFile(path(name), "utf8"),
@@ -39,13 +39,13 @@ type Shop = Awaited<ReturnType<typeof open>>;
 
 /** The fixture's shop for the tests of one file, with a client that sees every tool and confirms everything. */
 export function shop(): Shop {
-  let made: Shop | undefined;
+  let opened: Shop | undefined;
   beforeAll(async () => {
-    made = await open();
+    opened = await open();
   });
   afterAll(async () => {
-    await made?.close();
-    await made?.world.dispose();
+    await opened?.close();
+    await opened?.world.dispose();
   });
-  return later(() => made);
+  return later(() => opened);
 }

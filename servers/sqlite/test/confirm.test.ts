@@ -37,9 +37,9 @@ it("writing tools exist only with their options", async () => {
       .catch(() => undefined);
     await server.close();
     const writing = ["execute", "import_csv", "list_database_changes", "undo_database_change"];
-    const found = tools.map(({ name }) => name).filter((name) => writing.includes(name));
-    if (!found.includes("execute")) expect(hidden?.isError ?? true).toBe(true);
-    return found.sort();
+    const names = tools.map(({ name }) => name).filter((name) => writing.includes(name));
+    if (!names.includes("execute")) expect(hidden?.isError ?? true).toBe(true);
+    return names.sort();
   };
   expect(await names()).toEqual([]);
   expect(await names("--read-only", "--allow-write", "--allow-ddl")).toEqual([

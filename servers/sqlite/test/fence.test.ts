@@ -17,15 +17,15 @@ beforeEach(async () => {
   database(file, "('Ada'), ('Mary'), ('Charles')");
 });
 afterEach(async () => {
-  for (const made of [folder, state]) await rm(made, { recursive: true, force: true });
+  for (const path of [folder, state]) await rm(path, { recursive: true, force: true });
 });
 
 function database(path: string, values: string): void {
-  const made = new Sqlite(path);
-  made.exec(`CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people (name) VALUES ${values};
+  const sqlite = new Sqlite(path);
+  sqlite.exec(`CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO people (name) VALUES ${values};
     CREATE INDEX by_name ON people (name); CREATE VIEW names AS SELECT name FROM people;
     CREATE TRIGGER upper AFTER INSERT ON people BEGIN SELECT 1; END; CREATE TABLE empty (x); CREATE TABLE pets (id, name);`);
-  made.close();
+  sqlite.close();
 }
 
 async function connect(...more: readonly string[]) {

@@ -63,9 +63,9 @@ describe("paths", () => {
     const victim = join(here.folder, "victim");
     await writeFile(victim, "precious");
     for (const companion of ["-journal", "-wal", "-shm"]) {
-      const one = await enter({ allowDdl: true });
-      await symlink(victim, one.file + companion);
-      for (const call of [() => change(one, "DELETE FROM users"), () => ask(one, "SELECT 1")])
+      const lab = await enter({ allowDdl: true });
+      await symlink(victim, lab.file + companion);
+      for (const call of [() => change(lab, "DELETE FROM users"), () => ask(lab, "SELECT 1")])
         await expect(call(), companion).rejects.toMatchObject({ kind: "denied" });
       expect(await readFile(victim, "utf8")).toBe("precious");
     }
@@ -119,8 +119,8 @@ describe("paths", () => {
     const server = await talk(["--db-path", join(here.folder, "folder.db"), "--allow-ddl"]);
     expect((await server.call("list_tables")).text).toContain("is not a regular file");
     await server.close();
-    const made = join(here.folder, "made.db");
-    const maker = await talk(["--db-path", made, "--allow-write", "--allow-ddl"]);
+    const file = join(here.folder, "made.db");
+    const maker = await talk(["--db-path", file, "--allow-write", "--allow-ddl"]);
     expect((await maker.call("list_tables")).text).toContain("does not exist");
     const dry = { statements: ["CREATE TABLE t (x)"], dry_run: true };
     expect((await maker.call("execute", dry)).text).toContain("does not exist");

@@ -32,9 +32,9 @@ export async function lab(
   const folder = await realpath(await mkdtemp(join(tmpdir(), "refmcp-sqlite-")));
   const file = join(folder, "shop.db");
   const state = await realpath(await mkdtemp(join(tmpdir(), "refmcp-sqlite-state-")));
-  const made = new Sqlite(file);
-  made.exec(SCHEMA + (options.sql ?? ""));
-  made.close();
+  const database = new Sqlite(file);
+  database.exec(SCHEMA + (options.sql ?? ""));
+  database.close();
   const allowed = new DirectoryAllowlist({
     configured: [{ path: folder, source: "argument" }],
     mode: "off",
@@ -63,7 +63,7 @@ export async function lab(
     databases,
     async dispose() {
       await databases.close();
-      for (const made of [folder, state]) await rm(made, { recursive: true, force: true });
+      for (const path of [folder, state]) await rm(path, { recursive: true, force: true });
     },
   };
 }

@@ -86,7 +86,9 @@ describe("endless queries", () => {
         { place: here.place, sql, params: [], format: "rows", ...page },
         { signal: by, timeoutMs: 60_000 },
       );
-    const endless = [run(ENDLESS), run(ENDLESS)].map((one) => one.catch((error: unknown) => error));
+    const endless = [run(ENDLESS), run(ENDLESS)].map((query) =>
+      query.catch((error: unknown) => error),
+    );
     const other = new AbortController();
     await expect(run("SELECT 1", other.signal)).rejects.toMatchObject({
       kind: "unavailable",

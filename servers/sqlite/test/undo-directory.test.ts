@@ -25,17 +25,17 @@ it("the record of changes is private, and no tool can reach it", async () => {
   const record = join(changes, directory, `${change_id}.change`);
   if (process.platform !== "win32") {
     expect((await stat(record)).mode & 0o777).toBe(0o600);
-    for (const one of [changes, join(changes, directory)])
-      expect((await stat(one)).mode & 0o777).toBe(0o700);
+    for (const path of [changes, join(changes, directory)])
+      expect((await stat(path)).mode & 0o777).toBe(0o700);
   }
   await server.call("create_table", { query: "CREATE TABLE t (x)" });
-  for (const [tool, given] of [
+  for (const [tool, input] of [
     ["export", { sql: "SELECT 1", path: join(changes, "x.csv") }],
     ["import_csv", { path: record, table: "t" }],
     ["read_query", { query: "SELECT 1", database: record }],
     ["write_query", { query: "DELETE FROM orders", database: record }],
   ] as const) {
-    const text = await server.refused(tool, given);
+    const text = await server.refused(tool, input);
     expect(text, tool).not.toMatch(/not a SQLite database|header line/);
   }
   expect(await readdir(changes)).toEqual([directory]);

@@ -7,8 +7,8 @@ const PAGE = `<h1>Manual</h1>${filler("intro")}<h2>Setup</h2><p>Run the <b>Big  
 it("finds text with context, headings and indexes", async () => {
   const lab = await site({ "/": PAGE });
   const web = await webOf([lab]);
-  const found = await run(web, "fetch_find", { url: lab.origin, query: "big red", context: 20 });
-  expect(found).toMatchObject({
+  const result = await run(web, "fetch_find", { url: lab.origin, query: "big red", context: 20 });
+  expect(result).toMatchObject({
     url: `${lab.origin}/`,
     matches: 2,
     places: [

@@ -31,7 +31,7 @@ it("requests at most two pages from one host at a time", async () => {
     // Two are answered together, a moment later: a third one would be here by then.
     if (held.length === 2)
       setTimeout(() => {
-        for (const one of held.splice(0)) one.end("<p>x</p>");
+        for (const response of held.splice(0)) response.end("<p>x</p>");
       }, 30);
   };
   const lab = await site(

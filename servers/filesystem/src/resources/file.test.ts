@@ -71,9 +71,9 @@ describe.each<Era>(["legacy", "modern"])("file resources, %s era", (era) => {
     const { client, close } = await connectInMemory(server, { era, args: world.args });
     const uri = pathToFileURL(log).href;
     await writeFile(join(root, "large.bin"), Buffer.alloc(5_000_000));
-    const listed = (await client.listResources()).resources.map((one) => one.uri);
+    const listed = (await client.listResources()).resources.map((resource) => resource.uri);
     expect(listed).toContain(`${uri}?tail=200`);
-    expect(listed.filter((one) => one.includes("large.bin"))).toEqual([]);
+    expect(listed.filter((uri) => uri.includes("large.bin"))).toEqual([]);
     await expect(client.readResource({ uri })).rejects.toThrow("?tail=200");
     const { contents } = await client.readResource({ uri: `${uri}?tail=2` });
     expect(contents).toEqual([{ uri: `${uri}?tail=2`, mimeType: "text/csv", text: "one\ntwo\n" }]);

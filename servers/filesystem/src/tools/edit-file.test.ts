@@ -96,15 +96,15 @@ it("replaces regex matches, with groups, in one file and in many, after a previe
     'import a from "a"; // $ $9\r\nimport b from "b"; // $ $9 // require(\'c\')\r\n',
   );
   expect(await read("b.ts")).toBe("[x.require('a')]\n");
-  const one = { path: "c.ts", regex: true, edits: [{ oldText: "(\\w)othing", newText: "$1" }] };
-  expect(String(await edited(files, one))).toContain("Replaced 1 place");
+  const single = { path: "c.ts", regex: true, edits: [{ oldText: "(\\w)othing", newText: "$1" }] };
+  expect(String(await edited(files, single))).toContain("Replaced 1 place");
   expect(await read("c.ts")).toBe("n\n");
-  await expect(edited(files, one)).rejects.toThrow(/matches nothing in ".*c\.ts"/);
+  await expect(edited(files, single)).rejects.toThrow(/matches nothing in ".*c\.ts"/);
   await expect(
     edited(files, { ...request, edits: [{ oldText: "absent\\d", newText: "" }] }),
   ).rejects.toThrow("No file contains oldText");
   await expect(
-    edited(files, { ...one, edits: [{ oldText: "(", newText: "" }] }),
+    edited(files, { ...single, edits: [{ oldText: "(", newText: "" }] }),
   ).rejects.toMatchObject({
     kind: "invalid",
     hint: expect.stringContaining("JavaScript regular expression"),

@@ -34,10 +34,10 @@ it("search_files refuses an invalid glob, with the supported syntax", async () =
 it("search_text names files by paths that other tools accept, and that no numbered line can imitate", async () => {
   const { files, put } = await scratch();
   for (const name of ["12:x", "[end]", "~/y", "--", "sub/a.ts"]) await put(name, "needle\n");
-  const found = String(
+  const answer = String(
     await use(searchText, files, { path: ".", pattern: "needle", mode: "files" }),
   );
-  const names = found.split("\n").slice(0, -1);
+  const names = answer.split("\n").slice(0, -1);
   expect(names).toEqual(["./--", "./12:x", "./[end]", "sub/a.ts", "./~/y"]);
   for (const path of names)
     expect((await files.readText(path, { maxChars: 100 })).text).toBe("needle\n");

@@ -122,12 +122,12 @@ export function changeSuite(given: Given): void {
         message: 'There is no entity "Z". No relation was created.',
         hint: expect.stringContaining("on_missing create"),
       });
-      const made = await relate(
+      const result = await relate(
         store,
         [relation("A", "knows", "Z"), relation("B", "knows", "B")],
         "create",
       );
-      expect(made.created_entities).toEqual(["Z"]);
+      expect(result.created_entities).toEqual(["Z"]);
       expect(await store.read((reader) => reader.counts())).toEqual({
         entities: 3,
         observations: 0,
@@ -169,17 +169,17 @@ export function changeSuite(given: Given): void {
 
     it("undoes an addition, and reports what prevents it", async () => {
       const { store } = given;
-      const made = await create(store, [entity("A", "t", ["one"])]);
+      const result = await create(store, [entity("A", "t", ["one"])]);
       const more = await addObservations(store, [{ entityName: "A", contents: ["two"] }], {
         action: "add_observations",
       });
-      await expect(undo(made.change_id)).rejects.toMatchObject({
+      await expect(undo(result.change_id)).rejects.toMatchObject({
         kind: "conflict",
         message: expect.stringMatching(/"A" has gained observations/),
         hint: expect.stringMatching(/recent_changes/),
       });
       await undo(more.change_id);
-      await undo(made.change_id);
+      await undo(result.change_id);
       expect(await dump()).toBe("");
       await expect(undo(999)).rejects.toMatchObject({
         kind: "not_found",
@@ -240,11 +240,11 @@ export function changeSuite(given: Given): void {
         '{"type":"entity","name":"B","entityType":"t","observations":["keep"]}',
       );
       const items = await store.read(async (reader) => {
-        const found: unknown[] = [];
+        const entries: unknown[] = [];
         // One after the other: pg warns about concurrent queries on one connection.
         for (const { id } of await reader.changes(undefined, 99))
-          found.push(await reader.journal(id, 100));
-        return JSON.stringify(found);
+          entries.push(await reader.journal(id, 100));
+        return JSON.stringify(entries);
       });
       expect(await removedCount(store)).toBe(0);
       expect(items).not.toContain("secret");

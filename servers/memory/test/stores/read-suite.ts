@@ -52,14 +52,14 @@ export function readSuite(given: Given): void {
           names?.push(name);
           expect([observations, observation_count]).toEqual([undefined, 2]);
         }
-        relations?.push(...page.relations.map((one) => JSON.stringify(one)));
+        relations?.push(...page.relations.map((item) => JSON.stringify(item)));
         for (const { from, to } of page.relations)
           expect(names).toEqual(expect.arrayContaining([from, to]));
         if (page.next_cursor !== undefined) expect(page.note).toMatch(/of 700|of 1,400/);
         cursor = page.next_cursor;
       } while (cursor !== undefined);
       expect(names).toEqual(entities.map(({ name }) => name));
-      expect(relations?.toSorted()).toEqual(wanted.map((one) => JSON.stringify(one)).toSorted());
+      expect(relations?.toSorted()).toEqual(wanted.map((item) => JSON.stringify(item)).toSorted());
     });
 
     it("refuses a cursor from another call", async () => {

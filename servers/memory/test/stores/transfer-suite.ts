@@ -62,9 +62,9 @@ export function transferSuite(given: Given): void {
         const { entities } = await openNodes(store, { names: [name], budget: 60_000 });
         expect(entities[0]?.name).toBe(name);
         const query = name.slice(0, 40);
-        const found = await searchNodes(store, { query, limit: 50, budget: 4 * budget });
+        const result = await searchNodes(store, { query, limit: 50, budget: 4 * budget });
         expect(
-          found.entities.map((one) => one.name),
+          result.entities.map((entity) => entity.name),
           JSON.stringify(query),
         ).toContain(name);
       }

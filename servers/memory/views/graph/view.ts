@@ -1,4 +1,4 @@
-// A memory as a graph, next to a list of its entities. What is selected shows its facts and adds its neighbors; a search starts again.
+// A memory as a list of its entities, with the facts of the selected one and a drawing of what is around it.
 import cytoscape, { type NodeSingular } from "cytoscape";
 import {
   button,
@@ -21,14 +21,13 @@ interface Answer {
 /** Colors that people with color blindness can distinguish (Okabe and Ito), for types in the order of the answers. */
 const COLORS = "#56b4e9 #e69f00 #009e73 #d55e00 #cc79a7 #0072b2 #8c6d31".split(" ");
 const GRAY = "#888888";
-const PADDING = 24;
-/** With more entities, there is space only for the names of the best connected ones. */
-const MAX_NAMES = 15;
+/** More names would overlap. */
+const MAX_DRAWN = 12;
 
 const host = new Host();
 const types = new Set<string>();
 /** The calls that continue answers, the latest last. */
-const rests: { readonly tool: string; readonly input: Host["input"] }[] = [];
+const rests: [tool: string, input: Host["input"]][] = [];
 let total: Exclude<Answer["total"], number>;
 let selected = "";
 
@@ -36,38 +35,31 @@ const status = element("p", { class: "note", role: "status" });
 const query = element("input", { type: "search", "aria-label": "Search the memory" });
 query.placeholder = "Search; nothing for the whole memory";
 // Not a form: a host's frame may not allow submitting one.
-const find = () =>
+const search = () =>
   query.value.trim() === ""
-    ? restart("read_graph", { limit: 100 })
-    : restart("search_nodes", { query: query.value, limit: 50 });
+    ? load("read_graph", { limit: 100 }, true)
+    : load("search_nodes", { query: query.value, limit: 50 }, true);
 const more = workButton("Load more", async () => {
   const rest = rests.at(-1);
-  if (rest !== undefined && add(await call(rest.tool, rest.input), rest.tool, rest.input))
-    showFacts();
+  if (rest !== undefined) await load(...rest);
 });
-const whole = button("Show all");
 const canvas = element("div", { class: "box canvas" });
 const list = element("ul", { "aria-label": "Entities" });
-const facts = element("section", { "aria-live": "polite", hidden: "" });
-const bar = element("div", { class: "bar" }, query, workButton("Search", find), more, whole);
+const facts = element("section", { "aria-live": "polite" });
+const bar = element("div", { class: "bar" }, query, workButton("Search", search), more);
 const sides = element("div", { class: "sides" }, facts, list);
 const page = element("main", {}, bar, element("div", { class: "parts" }, canvas, sides), status);
 
-/** It also holds the entities, with their types and facts, and the relations. */
-const graph = cytoscape({ styleEnabled: true, maxZoom: 1.5, userZoomingEnabled: false });
+/** Also the store of the entities, with their types and facts, and of the relations. */
+const graph = cytoscape({ styleEnabled: true, maxZoom: 1, userZoomingEnabled: false });
 graph.on("tap", "node", ({ target }) => void open(target.id()));
-/** Names and words keep their size when the drawing is scaled. */
-graph.on("zoom", () => {
-  const zoom = graph.zoom();
-  graph.elements().style({ "font-size": 12 / zoom, "text-max-width": `${180 / zoom}px` });
-});
 
 /** Adds an answer to the graph, or shows why there is none. */
-function add(result: ToolResult, tool: string, input: Host["input"]): boolean {
+function add(result: ToolResult, tool: string, input: Host["input"]): void {
   const answer = result.structuredContent as Answer | undefined;
-  if (result.isError || answer?.entities === undefined) {
+  if (answer?.entities === undefined) {
     status.textContent = textOf(result);
-    return false;
+    return;
   }
   if (typeof answer.total === "object") total = answer.total;
   for (const { name, entityType, observations } of answer.entities) {
@@ -83,33 +75,32 @@ function add(result: ToolResult, tool: string, input: Host["input"]): boolean {
     if (graph.getElementById(id).empty()) graph.add({ data: { id, label, ...ends } });
   }
   if (input.cursor !== undefined) rests.pop();
-  const { next_cursor: cursor } = answer;
-  if (cursor !== undefined) rests.push({ tool, input: { ...input, cursor } });
-  draw();
-  return true;
+  const cursor = answer.next_cursor;
+  if (cursor !== undefined) rests.push([tool, { ...input, cursor }]);
+  show();
 }
 
 /** The node of an entity; without a type and facts if only its relations are loaded. */
-function nodeOf(id: string): NodeSingular {
+function nodeOf(id: string) {
   const node = graph.getElementById(id);
-  if (node.nonempty()) return node;
-  // On a spiral at first, from which the layout makes the same drawing of the same graph.
-  const count = graph.nodes().length;
-  const [distance, angle] = [40 * Math.sqrt(count), 2.4 * count];
-  const position = { x: distance * Math.cos(angle), y: distance * Math.sin(angle) };
-  graph.add({ data: { id, label: id, type: "", facts: [] }, position });
-  return graph.getElementById(id);
+  return node.nonempty() ? node : graph.add({ data: { id, label: id, type: "", facts: [] } });
 }
 
-function call(tool: string, input: Host["input"]): Promise<ToolResult> {
+/** Adds the answer of a call, or starts a new graph with it. */
+async function load(tool: string, input: Host["input"], isNew = false): Promise<void> {
   status.textContent = "Loading …";
-  return host.callTool(tool, input);
+  const result = await host.callTool(tool, input);
+  if (isNew && !result.isError) {
+    graph.elements().remove();
+    rests.length = 0;
+    selected = "";
+  }
+  add(result, tool, input);
 }
 
-async function open(name: string): Promise<void> {
+function open(name: string): Promise<void> {
   selected = name;
-  const input = { names: [name], depth: 1 };
-  if (add(await call("open_nodes", input), "open_nodes", input)) showFacts();
+  return load("open_nodes", { names: [name], depth: 1 });
 }
 
 function opener(name: string, label: string): HTMLButtonElement {
@@ -119,46 +110,28 @@ function opener(name: string, label: string): HTMLButtonElement {
   return opener;
 }
 
-function showFacts(): void {
+const colorOf = (type: string) => COLORS[[...types].indexOf(type)] ?? GRAY;
+
+function show(): void {
+  draw();
   const node = graph.getElementById(selected);
-  facts.hidden = node.empty();
-  if (node.empty()) return;
-  const observations: string[] = node.data("facts");
+  const observations: string[] = node.data("facts") ?? [];
   const related = node.connectedEdges().map((edge) => {
     const isFrom = edge.source().id() === selected;
     const name = (isFrom ? edge.target() : edge.source()).id();
     const word = `${edge.data("label")} ${isFrom ? "→" : "←"}`;
     return element("li", {}, element("small", {}, `${word} `), opener(name, `${word} ${name}`));
   });
+  facts.hidden = node.empty();
   facts.replaceChildren(
-    element("h2", {}, selected, " ", element("small", {}, node.data("type"))),
+    element("h2", {}, selected, " ", element("small", {}, node.data("type") ?? "")),
     element("ul", { class: "bullets" }, ...observations.map((text) => element("li", {}, text))),
     element("ul", {}, ...related),
   );
-}
-
-const colorOf = (type: string) => COLORS[[...types].indexOf(type)] ?? GRAY;
-
-function draw(): void {
-  const isSmall = graph.elements().length <= 2 * MAX_NAMES;
-  const layout = { animate: false, randomize: false, nodeDimensionsIncludeLabels: isSmall };
-  graph.layout({ ...layout, name: "cose", padding: PADDING }).run();
-  const node = graph.getElementById(selected);
-  const near = node.closedNeighborhood();
-  const hubs = graph.nodes().sort((a, b) => b.degree(false) - a.degree(false));
-  graph.elements().removeClass("selected named");
-  node.addClass("selected");
-  (near.nonempty() ? near : isSmall ? graph.elements() : hubs.slice(0, MAX_NAMES)).addClass(
-    "named",
-  );
-  if (near.nonempty()) graph.fit(near, PADDING);
-
   list.replaceChildren(
     ...graph.nodes().map((node) => {
       const type: string = node.data("type");
-      const count = node.degree(false);
-      const words = [node.id(), type, `${count} ${count === 1 ? "relation" : "relations"}`];
-      const entry = opener(node.id(), words.filter(Boolean).join(", "));
+      const entry = opener(node.id(), [node.id(), type].filter(Boolean).join(", "));
       entry.setAttribute("aria-pressed", String(node.id() === selected));
       const swatch = element("span", { class: "swatch" });
       swatch.style.background = colorOf(type);
@@ -167,62 +140,54 @@ function draw(): void {
   );
   const part = (count: number, all = count) => (all > count ? `${count} of ${all}` : `${count}`);
   const loaded = `${part(graph.nodes().length, total?.entities)} entities`;
-  status.textContent = `${loaded}, ${part(graph.edges().length, total?.relations)} relations.`;
+  const relations = `${part(graph.edges().length, total?.relations)} relations`;
+  status.textContent = `${loaded}, ${relations}; ${graph.nodes().not(".far").length} drawn.`;
   more.hidden = rests.length === 0;
 }
 
-/** Draws in the colors of the host's theme. */
-function style(): void {
-  if (!canvas.isConnected) return;
-  const { color, backgroundColor } = getComputedStyle(canvas);
-  const halo = { "text-outline-color": backgroundColor, "text-outline-width": 2 };
+/** Draws what is closest to the selected entity, or to the best connected one, and the relations between. */
+function draw(): void {
+  const { color, backgroundColor: ground } = getComputedStyle(canvas);
+  const hubs = graph.nodes().sort((a, b) => b.degree(false) - a.degree(false));
+  const center = graph.getElementById(selected).union(hubs).slice(0, 1);
+  const near = graph.elements().bfs({ roots: center }).path.nodes();
+  const drawn = near.union(hubs).slice(0, MAX_DRAWN);
+  graph.elements().addClass("far").removeClass("center");
+  drawn.union(drawn.edgesWith(drawn)).removeClass("far");
+  center.addClass("center");
+  const typeColor = (node: NodeSingular) => colorOf(node.data("type"));
+  const box = { shape: "round-rectangle", width: "label", height: "label", padding: "5px" };
+  const fill = { "background-color": ground, "border-color": typeColor, "border-width": 2 };
+  const name = { "text-valign": "center", "text-wrap": "ellipsis", "text-max-width": "110px" };
+  const line = { "curve-style": "bezier", "line-color": GRAY, width: 1 };
   const arrow = { "target-arrow-shape": "triangle", "target-arrow-color": GRAY };
-  const background = (node: NodeSingular) => colorOf(node.data("type"));
+  const word = { "text-rotation": "autorotate", "text-outline-color": ground };
   graph.style([
-    { selector: "node", style: { "background-color": background, width: 20, height: 20 } },
-    { selector: "node", style: { "text-valign": "bottom", "text-wrap": "ellipsis" } },
-    {
-      selector: "edge",
-      style: { ...arrow, "line-color": GRAY, "curve-style": "bezier", width: 1 },
-    },
-    { selector: ".named", style: { ...halo, label: "data(label)", color, "z-index": 9 } },
-    { selector: ".selected", style: { "border-width": 3, "border-color": color } },
+    { selector: "*", style: { label: "data(label)", color, "font-size": 12 } },
+    { selector: "node", style: { ...box, ...fill, ...name } },
+    { selector: "edge", style: { ...line, ...arrow, ...word, "text-outline-width": 2 } },
+    { selector: ".center", style: { "border-width": 4 } },
+    { selector: ".far", style: { visibility: "hidden" } },
   ]);
+  const concentric = (node: NodeSingular) => Number(node.hasClass("center"));
+  // The few nodes of a small graph have space for the words on the lines.
+  const spacing = { nodeDimensionsIncludeLabels: true, minNodeSpacing: 240 / drawn.length };
+  graph.resize();
+  drawn.layout({ name: "concentric", concentric, levelWidth: () => 1, ...spacing }).run();
 }
 
-/** Starts a new graph with an answer. */
-async function restart(tool: string, input: Host["input"]): Promise<void> {
-  const result = await call(tool, input);
-  if (!result.isError) {
-    graph.elements().remove();
-    rests.length = 0;
-    selected = "";
-    showFacts();
-  }
-  add(result, tool, input);
-}
-
-query.addEventListener("keydown", ({ key }) => {
-  if (key === "Enter") void find();
-});
-whole.addEventListener("click", () => graph.fit(undefined, PADDING));
+query.addEventListener("keydown", ({ key }) => void (key === "Enter" && search()));
 host.onResult = (result) => {
   const { input } = host;
+  if (result.isError) return document.body.replaceChildren(plain(textOf(result), true));
   const tool = "query" in input ? "search_nodes" : "names" in input ? "open_nodes" : "read_graph";
   document.body.replaceChildren(page);
   bar.append(fullscreenButton(host));
   graph.mount(canvas);
-  style();
   const [name] = Array.isArray(input.names) && input.names.length === 1 ? input.names : [""];
   selected = String(name);
-  if (!add(result, tool, input)) document.body.replaceChildren(plain(textOf(result), true));
-  else showFacts();
+  add(result, tool, input);
 };
-host.onDisplayMode = (mode) => {
-  // Inline, the wheel scrolls the conversation.
-  graph.userZoomingEnabled(mode === "fullscreen");
-  graph.resize();
-  graph.fit(undefined, PADDING);
-};
-host.onTheme = style;
+host.onDisplayMode = draw;
+host.onTheme = draw;
 void host.connect("refmcp-graph");

@@ -48,9 +48,9 @@ it("chooses from several pages within the budget, the best first, and nothing if
     "# Bridge\n\nThe bridge ticket of children is free.",
     "https://bridge.example/",
   );
-  const found = passagesFor("bridge ticket for children", [source(GUIDE), other], 2_000);
-  expect(found[0]?.url).toBe("https://bridge.example/");
-  expect(found.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(2_000);
+  const passages = passagesFor("bridge ticket for children", [source(GUIDE), other], 2_000);
+  expect(passages[0]?.url).toBe("https://bridge.example/");
+  expect(passages.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(2_000);
   expect(passagesFor("quantum chromodynamics", [source(GUIDE)], 2_000)).toEqual([]);
   expect(passagesFor("?", [source(GUIDE)], 2_000)).toEqual([]);
   expect(passagesFor("anything", [source("")], 2_000)).toEqual([]);
@@ -58,10 +58,10 @@ it("chooses from several pages within the budget, the best first, and nothing if
 
 it("splits one long line, keeps pairs of surrogates, and stays linear", () => {
   const line = `${"𝒳🙂 ".repeat(20_000)}needle ${"𝒳🙂".repeat(20_000)}`;
-  const found = passagesFor("needle", [source(line)], 2_000);
-  expect(found[0]?.text).toContain("needle");
-  expect(found[0]?.text.length).toBeLessThanOrEqual(1_500);
-  for (const { text } of found) expect(text.isWellFormed()).toBe(true);
+  const passages = passagesFor("needle", [source(line)], 2_000);
+  expect(passages[0]?.text).toContain("needle");
+  expect(passages[0]?.text.length).toBeLessThanOrEqual(1_500);
+  for (const { text } of passages) expect(text.isWellFormed()).toBe(true);
   const many = Array.from({ length: 30_000 }, (_, index) => `## H ${index}\n\ntext`).join("\n\n");
   expect(passagesFor("text", [source(many)], 1_000).length).toBeGreaterThan(0);
 });

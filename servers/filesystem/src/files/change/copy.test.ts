@@ -94,9 +94,9 @@ describe("copy", () => {
         symlink(outside, at(`from${round}/sub`)).catch(() => {}),
       );
       await Promise.allSettled([copying, swapping]);
-      const found = await lstat(at(`to${round}/sub/secret`)).catch(() => undefined);
+      const entry = await lstat(at(`to${round}/sub/secret`)).catch(() => undefined);
       const link = await lstat(at(`to${round}/sub`)).catch(() => undefined);
-      expect(found === undefined && link?.isSymbolicLink() !== true).toBe(true);
+      expect(entry === undefined && link?.isSymbolicLink() !== true).toBe(true);
       await rm(at(`aside${round}`), { recursive: true });
     }
   });

@@ -115,17 +115,17 @@ describe("undo", () => {
       destination: at("copy"),
       overwrite: false,
     });
-    const made = await files.createDirectory(at("x/y/z"));
+    const creation = await files.createDirectory(at("x/y/z"));
     const undone = await files.undo(copied.receipt?.changeId ?? "");
     expect(await list()).toEqual(["dir", "x"]);
     await files.undo(undone.receipt?.changeId ?? "");
     expect(await list("copy")).toEqual(["a"]);
-    const unmade = await files.undo(made.receipt?.changeId ?? "");
+    const unmade = await files.undo(creation.receipt?.changeId ?? "");
     expect(await list()).toEqual(["copy", "dir"]);
     await files.undo(unmade.receipt?.changeId ?? "");
     expect(await list("x/y")).toEqual(["z"]);
     await put("x/y/z/f", "in use");
-    await expect(files.undo(made.receipt?.changeId ?? "")).rejects.toMatchObject({
+    await expect(files.undo(creation.receipt?.changeId ?? "")).rejects.toMatchObject({
       kind: "conflict",
     });
   });

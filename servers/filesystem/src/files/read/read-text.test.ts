@@ -166,10 +166,10 @@ describe.skipIf(process.platform === "win32")("special files", () => {
       maxChars: 100,
     });
     expect(factsLine(short)).toContain("The encoding is a guess");
-    const told = await files.readText(await put("b", Buffer.from("C4E3BAC3", "hex")), {
+    const result = await files.readText(await put("b", Buffer.from("C4E3BAC3", "hex")), {
       maxChars: 9,
       encoding: "gbk",
     });
-    expect(told.text).toBe("你好");
+    expect(result.text).toBe("你好");
   });
 });

@@ -83,8 +83,8 @@ describe("guesses", () => {
     ];
     let right = 0;
     for (const [encoding, text] of texts) {
-      const found = await textOf(encode(text, { encoding, bom: false, damaged: false }));
-      if (found?.text === text) right += 1;
+      const result = await textOf(encode(text, { encoding, bom: false, damaged: false }));
+      if (result?.text === text) right += 1;
     }
     expect(right).toBeGreaterThanOrEqual(17);
   });

@@ -78,11 +78,11 @@ describe("what counts as text", () => {
     }
     await file.close();
     const search = searcherOf(tree);
-    const found = await search({ pattern: "needle(-one)?", context: 1 });
-    expect(found).toMatchObject({ total_files: 1, total_lines: 3 });
+    const result = await search({ pattern: "needle(-one)?", context: 1 });
+    expect(result).toMatchObject({ total_files: 1, total_lines: 3 });
     // A line of more than 8 MiB is read in parts.
-    expect(found.files[0]?.matches?.map(({ line }) => line)).toEqual([1, 1, 2]);
-    expect(found.files[0]?.matches?.[0]?.text).toContain("needle-one");
+    expect(result.files[0]?.matches?.map(({ line }) => line)).toEqual([1, 1, 2]);
+    expect(result.files[0]?.matches?.[0]?.text).toContain("needle-one");
     expect((await search({ pattern: "needle", mode: "counts" })).files).toEqual([
       { path: tree.at("huge"), lines: 3 },
     ]);

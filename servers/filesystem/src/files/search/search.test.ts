@@ -48,16 +48,16 @@ describe("text search", () => {
   it("accepts literal text, and ignores case on request", async () => {
     const tree = await makeTree({ a: "f(x) [a]\nF(X)\nfx\nÄrger\närger\n" });
     const search = searcherOf(tree);
-    const found = async (request: Partial<TextSearch>) =>
+    const linesOf = async (request: Partial<TextSearch>) =>
       lines(tree, await search(request)).map((line) => line.slice(2));
-    expect(await found({ pattern: "f(x)", literal: true })).toEqual(["1:f(x) [a]"]);
-    expect(await found({ pattern: "f(x)", literal: true, ignore_case: true })).toEqual([
+    expect(await linesOf({ pattern: "f(x)", literal: true })).toEqual(["1:f(x) [a]"]);
+    expect(await linesOf({ pattern: "f(x)", literal: true, ignore_case: true })).toEqual([
       "1:f(x) [a]",
       "2:F(X)",
     ]);
-    expect(await found({ pattern: "f(x)" })).toEqual(["3:fx"]);
-    expect(await found({ pattern: "Ä", ignore_case: true })).toEqual(["4:Ärger", "5:ärger"]);
-    expect(await found({ pattern: "(?i)ä" })).toEqual(["4:Ärger", "5:ärger"]);
+    expect(await linesOf({ pattern: "f(x)" })).toEqual(["3:fx"]);
+    expect(await linesOf({ pattern: "Ä", ignore_case: true })).toEqual(["4:Ärger", "5:ärger"]);
+    expect(await linesOf({ pattern: "(?i)ä" })).toEqual(["4:Ärger", "5:ärger"]);
   });
 
   it("follows symlinks only to files inside, reads no FIFOs, and handles any name", async () => {
@@ -73,13 +73,13 @@ describe("text search", () => {
     });
     execFileSync("mkfifo", [tree.at("fifo")]);
     const search = searcherOf(tree);
-    const found = await search({});
-    expect(found.files.map(({ path }) => path)).toEqual([
+    const result = await search({});
+    expect(result.files.map(({ path }) => path)).toEqual([
       tree.at("-e"),
       tree.at("link-in"),
       tree.at(name),
     ]);
-    expect(found.notes).toEqual([expect.stringMatching(/^3 symlinks were not followed/)]);
+    expect(result.notes).toEqual([expect.stringMatching(/^3 symlinks were not followed/)]);
     await expect(search({ path: "link-file" })).rejects.toMatchObject({ kind: "denied" });
     await expect(search({ path: "link-dir" })).rejects.toMatchObject({ kind: "denied" });
     expect((await search({ path: "link-in" })).total_lines).toBe(1);
@@ -120,8 +120,8 @@ describe("text search", () => {
         }),
       ),
     );
-    const found = await search({ pattern: "needle" });
-    expect(found).toMatchObject({ total_lines: 3, total_files: 1 });
+    const result = await search({ pattern: "needle" });
+    expect(result).toMatchObject({ total_lines: 3, total_files: 1 });
     await refused;
   });
 

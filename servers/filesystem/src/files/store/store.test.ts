@@ -81,7 +81,7 @@ describe("the journal", () => {
     await rename(record, join(journalDirectory, `${aged}.6.30.json`));
     const image = (name: string) => join(journalDirectory, "images", `${name}.0`);
     await rename(image(id), image(aged));
-    const kept = await files.write(request(at("b"), "b"));
+    const change = await files.write(request(at("b"), "b"));
     const other = createPathGuard(allowlist(outside));
     const neighbor = openDomain({
       guard: other,
@@ -90,7 +90,7 @@ describe("the journal", () => {
     });
     await neighbor.write(request(join(outside, "c"), "c"));
     const names = await readdir(journalDirectory);
-    expect(names).toContain(`${kept.receipt?.changeId}.0.30.json`);
+    expect(names).toContain(`${change.receipt?.changeId}.0.30.json`);
     expect(names).not.toContain(`${aged}.6.30.json`);
     expect(await readdir(join(journalDirectory, "images"))).toEqual([]);
   });

@@ -116,21 +116,21 @@ describe("a journal inside the root", () => {
       const denied = { kind: "denied" };
       const moving = (source: string) =>
         files.plan({ action: "move", source, destination: at("out"), overwrite: false });
-      for (const one of [
+      for (const target of [
         join(journal, key, image),
         join(at("link"), key, image),
         at(".Trash-1000/files/b.txt"),
       ]) {
-        await expect(files.readText(one, { maxChars: 10 })).rejects.toMatchObject(denied);
-        await expect(files.info(one)).rejects.toMatchObject(denied);
-        await expect(moving(one)).rejects.toMatchObject(denied);
-        await expect(files.delete(one)).rejects.toMatchObject(denied);
-        await expect(files.write({ ...write, path: one })).rejects.toMatchObject(denied);
+        await expect(files.readText(target, { maxChars: 10 })).rejects.toMatchObject(denied);
+        await expect(files.info(target)).rejects.toMatchObject(denied);
+        await expect(moving(target)).rejects.toMatchObject(denied);
+        await expect(files.delete(target)).rejects.toMatchObject(denied);
+        await expect(files.write({ ...write, path: target })).rejects.toMatchObject(denied);
       }
       // Nor with a directory around them.
-      for (const one of [at("home"), state, journal]) {
-        await expect(files.delete(one)).rejects.toMatchObject(denied);
-        await expect(moving(one)).rejects.toMatchObject(denied);
+      for (const target of [at("home"), state, journal]) {
+        await expect(files.delete(target)).rejects.toMatchObject(denied);
+        await expect(moving(target)).rejects.toMatchObject(denied);
       }
       await expect(files.createDirectory(at(".Trash-7/x"))).rejects.toMatchObject(denied);
       await files.copy({ source: at("home"), destination: at("copy"), overwrite: false });
@@ -143,11 +143,11 @@ describe("a journal inside the root", () => {
         include_ignored: true,
         sort: "path",
       } as const;
-      const found = await files.searchNames({ ...all, ...names, pattern: "*" });
+      const searched = await files.searchNames({ ...all, ...names, pattern: "*" });
       const listed = await files.list({ ...all, details: false, sort: "name" });
-      for (const shown of [found, listed]) {
-        expect(JSON.stringify(shown)).toContain("a.txt");
-        expect(JSON.stringify(shown)).not.toMatch(/Trash-1000|refmcp-trash|journal/);
+      for (const answer of [searched, listed]) {
+        expect(JSON.stringify(answer)).toContain("a.txt");
+        expect(JSON.stringify(answer)).not.toMatch(/Trash-1000|refmcp-trash|journal/);
       }
       await files.undo(receipt?.changeId ?? "");
       expect(await readFile(path, "utf8")).toBe("secret words");

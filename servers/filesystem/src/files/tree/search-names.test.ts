@@ -99,14 +99,14 @@ describe("searchNames", () => {
     );
     const first = await search(tree, { pattern: "f*", budgetMs: 0, limit: 1000 });
     if (first.cursor !== undefined) expect(first.facts).toMatch(/^\[Continue .*ran out of time at/);
-    const found = [...first.lines];
+    const lines = [...first.lines];
     let cursor = first.cursor;
     while (cursor !== undefined) {
       const page = await search(tree, { pattern: "f*", limit: 1000, cursor });
-      found.push(...page.lines);
+      lines.push(...page.lines);
       cursor = page.cursor;
     }
-    expect(new Set(found).size).toBe(200);
-    expect(found.length).toBe(200);
+    expect(new Set(lines).size).toBe(200);
+    expect(lines.length).toBe(200);
   });
 });
