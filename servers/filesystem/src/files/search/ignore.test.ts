@@ -167,6 +167,12 @@ describe("ignore rules", () => {
     expect(await shown(tree, tree.at("repo/src"))).toEqual([".ignore", "other/x.ts"]);
   });
 
+  it("applies a rule that hides the start too if a later one shows it again", async () => {
+    const tree = await makeTree({ ".gitignore": "/?/?/**\n!?\n", "a/b/c/long": "", "a/b/c/d": "" });
+    expect(byGit(tree)).toEqual([".gitignore", "a/b/c/d"]);
+    expect(await shown(tree, tree.at("a/b/c"))).toEqual(["d"]);
+  });
+
   it("reads no rules above the allowed directory, through symlinks, or from FIFOs and huge files", async () => {
     const tree = await makeTree({
       "../.gitignore": "*\n",

@@ -101,13 +101,13 @@ export async function ignoreRules(
     const above = `${relative(parent, root.realPath).split(sep).join("/")}/`;
     // The caller has asked for what is in `root`, even if a rule hides it or a folder above it.
     const places = [...above.matchAll(/\//g)].map(({ index }) => above.slice(0, index + 1));
-    const shows = (line: string) => places.every((place) => compileRules(line)(place) !== true);
+    const shows = (rules: string) => places.every((place) => compileRules(rules)(place) !== true);
     for (const name of IGNORE_FILES) {
       // A missing or unreadable file, or a link that leads outside, has no rules.
       const read = async ({ handle }: { handle: { fd: number } }) => textOf(handle.fd);
       const text = await withFile(guard, join(parent, name), read).catch(orRefused);
-      const lines = text?.split("\n").filter(shows);
-      const verdict = lines && compileRules(lines.join("\n"));
+      const rules = text && !shows(text) ? text.split("\n").filter(shows).join("\n") : text;
+      const verdict = rules && compileRules(rules);
       if (verdict) levels.unshift((path) => verdict(above + path));
     }
   }
