@@ -62,7 +62,7 @@ export async function checkout(
   const before = { branch: await currentBranch(repository), commit: from };
   const plan = create
     ? await planOfNew(repository, name, base_branch, from)
-    : await planOf(repository, name, local?.oid);
+    : await planOf(repository, name, /[~^:{]/.test(name) ? undefined : local?.oid);
   const { args, commit: target, tracks } = plan;
   if (from !== undefined && target !== undefined)
     await refuseFilters(repository, () => differing(repository, from, target), target);
