@@ -156,15 +156,15 @@ function draw(): void {
   drawn.union(drawn.edgesWith(drawn)).removeClass("far");
   center.addClass("center");
   const typeColor = (node: NodeSingular) => colorOf(node.data("type"));
-  const box = { shape: "round-rectangle", width: "label", height: "label", padding: "5px" };
+  const box = { shape: "round-rectangle", width: "label", height: "label" } as const;
   const fill = { "background-color": ground, "border-color": typeColor, "border-width": 2 };
-  const name = { "text-valign": "center", "text-wrap": "ellipsis", "text-max-width": "110px" };
-  const line = { "curve-style": "bezier", "line-color": GRAY, width: 1 };
-  const arrow = { "target-arrow-shape": "triangle", "target-arrow-color": GRAY };
-  const word = { "text-rotation": "autorotate", "text-outline-color": ground };
+  const name = { "text-valign": "center", "text-wrap": "ellipsis", padding: "5px" } as const;
+  const line = { "curve-style": "bezier", "line-color": GRAY, width: 1 } as const;
+  const arrow = { "target-arrow-shape": "triangle", "target-arrow-color": GRAY } as const;
+  const word = { "text-rotation": "autorotate", "text-outline-color": ground } as const;
   graph.style([
     { selector: "*", style: { label: "data(label)", color, "font-size": 12 } },
-    { selector: "node", style: { ...box, ...fill, ...name } },
+    { selector: "node", style: { ...box, ...fill, ...name, "text-max-width": "110px" } },
     { selector: "edge", style: { ...line, ...arrow, ...word, "text-outline-width": 2 } },
     { selector: ".center", style: { "border-width": 4 } },
     { selector: ".far", style: { visibility: "hidden" } },
