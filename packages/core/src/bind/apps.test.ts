@@ -1,50 +1,27 @@
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { initialize, modern, request } from "../../test/fixtures/messages.ts";
+import type { Era } from "../../../testing/src/connect.ts";
+import { claim, initialize, request } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { type Reply, Wire } from "../../test/fixtures/wire.ts";
-import { prepare } from "../run/prepare.ts";
-import { serviceOf } from "./server.ts";
+import { META } from "../engine/wire.ts";
+import { bind } from "../run/prepare.ts";
 
 const APPS = {
   extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } },
 };
 
-async function wire(args: readonly string[] = []): Promise<Wire> {
-  const prepared = await prepare(probeServer(), args, {});
-  if (prepared.kind !== "run") throw new Error("not running");
-  return new Wire({}, serviceOf(prepared.runtime));
+/** How a client that shows views calls a tool. */
+async function open(era: Era, capabilities: object, argv: readonly string[] = []) {
+  const peer = new Wire({}, (await bind(probeServer(), { argv })).service);
+  if (era === "legacy") await peer.answer(initialize("2025-11-25", { ...capabilities }));
+  let id = 0;
+  const _meta = { ...claim(), [META.capabilities]: capabilities };
+  const ask = (method: string, params = {}) => {
+    id += 1;
+    return peer.answer(request(id, method, era === "legacy" ? params : { ...params, _meta }));
+  };
+  return { peer, ask };
 }
-
-/** How a client that shows views calls a tool, in each era. */
-const ERAS = {
-  legacy: async (capabilities: object, args?: readonly string[]) => {
-    const peer = await wire(args);
-    await peer.answer(initialize("2025-11-25", { ...capabilities }));
-    let id = 1;
-    return {
-      peer,
-      ask: (method: string, params = {}) => {
-        id += 1;
-        return peer.answer(request(id, method, { ...params }));
-      },
-    };
-  },
-  modern: async (capabilities: object, args?: readonly string[]) => {
-    const peer = await wire(args);
-    let id = 0;
-    return {
-      peer,
-      ask: (method: string, params = {}) => {
-        id += 1;
-        const message = modern(id, method, params);
-        Object.assign(Object(message.params)._meta, {
-          "io.modelcontextprotocol/clientCapabilities": capabilities,
-        });
-        return peer.answer(message);
-      },
-    };
-  },
-};
 
 const wipe = { name: "probe_wipe", arguments: {} };
 const count = { name: "probe_count", arguments: { by: 1 } };
@@ -56,9 +33,9 @@ const answer = (token: unknown, accept: unknown) => ({
   arguments: { token, accept },
 });
 
-describe.each(["legacy", "modern"] as const)("the confirmation card in the %s era", (era) => {
+describe.each<Era>(["legacy", "modern"])("the confirmation card in the %s era", (era) => {
   it("replaces a form for clients without forms, and confirms only this loss", async () => {
-    const { peer, ask } = await ERAS[era](APPS);
+    const { peer, ask } = await open(era, APPS);
     const first = await ask("tools/call", wipe);
     expect(cardOf(first)).toMatchObject({
       message: "Lose the count of 0?",
@@ -80,7 +57,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
   });
 
   it.each([false, undefined, "true", 1])("treats %j as no", async (accept) => {
-    const { peer, ask } = await ERAS[era](APPS);
+    const { peer, ask } = await open(era, APPS);
     const { token } = cardOf(await ask("tools/call", wipe));
     expect(text(await ask("tools/call", answer(token, accept)))).toBe(
       "The user declined. Nothing was changed.",
@@ -92,7 +69,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
   it("is forgotten after ten minutes", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "Date"] });
     onTestFinished(() => void vi.useRealTimers());
-    const { peer, ask } = await ERAS[era](APPS);
+    const { peer, ask } = await open(era, APPS);
     const { token } = cardOf(await ask("tools/call", wipe));
     vi.advanceTimersByTime(600_001);
     expect(text(await ask("tools/call", answer(token, true)))).toContain("has expired");
@@ -100,7 +77,7 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
   });
 
   it("forgets the oldest of too many", async () => {
-    const { peer, ask } = await ERAS[era](APPS);
+    const { peer, ask } = await open(era, APPS);
     const tokens: string[] = [];
     for (let index = 0; index < 51; index++)
       tokens.push(cardOf(await ask("tools/call", wipe)).token);
@@ -118,24 +95,28 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
     ],
     ["says nothing of their type", { extensions: { "io.modelcontextprotocol/ui": {} } }],
   ])("is not shown to a client that %s", async (_what, capabilities) => {
-    const { peer, ask } = await ERAS[era](capabilities);
+    const { peer, ask } = await open(era, capabilities);
     const reply =
       era === "legacy" && "elicitation" in capabilities ? undefined : await ask("tools/call", wipe);
     if (reply !== undefined) expect(cardOf(reply)).toBeUndefined();
     // A view that would always be empty is not declared either.
     expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
+    const none = { error: { code: -32602 } };
+    expect(await ask("tools/call", answer("x", true))).toMatchObject(none);
+    const uri = "ui://probe/confirm.html";
+    expect(await ask("resources/read", { uri })).toMatchObject(none);
     await peer.handle.close();
   });
 
   it("is not asked with --confirm never", async () => {
-    const { peer, ask } = await ERAS[era](APPS, ["--confirm", "never"]);
+    const { peer, ask } = await open(era, APPS, ["--confirm", "never"]);
     expect(text(await ask("tools/call", wipe))).toContain("cannot ask the user: Why?");
     expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
     await peer.handle.close();
   });
 
   it("is listed with its tool, which has no output schema, and with its page", async () => {
-    const { peer, ask } = await ERAS[era](APPS);
+    const { peer, ask } = await open(era, APPS);
     const { tools }: { tools: Record<string, unknown>[] } = Object(
       (await ask("tools/list")).result,
     );
@@ -152,16 +133,6 @@ describe.each(["legacy", "modern"] as const)("the confirmation card in the %s er
       error: { code: -32602 },
     });
     expect(await ask("resources/read", { uri: "probe://count" })).toMatchObject({ result: {} });
-    await peer.handle.close();
-  });
-
-  it("is not sent to a client without views", async () => {
-    const { peer, ask } = await ERAS[era]({});
-    expect(JSON.stringify(await ask("tools/list"))).not.toMatch(/"ui"|probe_confirm/);
-    expect(await ask("tools/call", answer("x", true))).toMatchObject({ error: { code: -32602 } });
-    expect(await ask("resources/read", { uri: "ui://probe/confirm.html" })).toMatchObject({
-      error: { code: -32602 },
-    });
     await peer.handle.close();
   });
 });

@@ -1,35 +1,19 @@
 import { once } from "node:events";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import {
-  type Connected,
-  type ConnectOptions,
-  connectInMemory,
-  type Era,
-} from "../../../testing/src/connect.ts";
+import type { Connected, Era } from "../../../testing/src/connect.ts";
+import { useConnections } from "../../test/fixtures/connect.ts";
 import { initialize } from "../../test/fixtures/messages.ts";
-import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
+import { probeServer } from "../../test/fixtures/probe.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
 import { resourceFor } from "../define/resource.ts";
 import { defineServer, lazyServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
-import { prepare } from "../run/prepare.ts";
+import { bind } from "../run/prepare.ts";
 import { outlineOf } from "./outline.ts";
-import { serviceOf } from "./server.ts";
 
-const open: Connected[] = [];
-afterEach(async () => {
-  for (const connected of open.splice(0)) await connected.close();
-});
-async function connect(
-  server: Parameters<typeof connectInMemory>[0],
-  options: ConnectOptions = {},
-) {
-  const connected = await connectInMemory(server, options);
-  open.push(connected);
-  return connected;
-}
+const connect = useConnections();
 
 const textOf = (result: unknown): string => JSON.parse(JSON.stringify(result)).content[0].text;
 
@@ -99,19 +83,10 @@ describe("an error answer", () => {
   });
 
   it("reports a deeply nested argument as such, and __proto__ as unknown", async () => {
-    let log = "";
-    const prepared = await prepare(
-      probeServer(),
-      [],
-      {},
-      {
-        writeLog: (line) => {
-          log += line;
-        },
-      },
-    );
-    if (prepared.kind !== "run") throw new Error("not running");
-    const wire = new Wire({}, serviceOf(prepared.runtime));
+    const log: string[] = [];
+    const writeLog = (line: string) => void log.push(line);
+    const { service, close } = await bind(probeServer(), { writeLog });
+    const wire = new Wire({}, service);
     wire.send(initialize());
     await wire.next();
     const line = (args: string) =>
@@ -121,9 +96,9 @@ describe("an error answer", () => {
     expect(textOf(wrong.result)).toContain("text: expected a string, got an array.");
     const polluted = await wire.answer(line('{"text":"a","__proto__":{"times":5}}'));
     expect(textOf(polluted.result)).toContain('unknown argument "__proto__"');
-    expect(log).not.toContain("fault");
+    expect(log.join("")).not.toContain("fault");
     await wire.handle.close();
-    await prepared.runtime.close();
+    await close();
   });
 });
 
@@ -283,46 +258,34 @@ describe.each<Era>(["legacy", "modern"])("%s: code of the author", (era) => {
   });
 });
 
-describe.each<Era>(["legacy", "modern"])(
-  "%s: a server that is loaded with its first call",
-  (era) => {
-    /** As in a bundle: the outline has been JSON. */
-    function lazy(probes: Probe[]) {
-      const real = probeServer(probes);
-      let loads = 0;
-      const server = lazyServer(
-        JSON.parse(JSON.stringify(outlineOf(real))),
-        real.options,
-        async () => {
-          loads += 1;
-          return real;
-        },
-      );
-      return { server, loads: () => loads };
-    }
-
-    it("lists exactly what the loaded one lists, and is loaded once", async () => {
-      const { server, loads } = lazy([]);
-      const listsOf = async (client: Connected["client"]) => ({
-        identity: client.getServerVersion(),
-        capabilities: client.getServerCapabilities(),
-        instructions: client.getInstructions(),
-        tools: (await client.listTools()).tools,
-        prompts: (await client.listPrompts()).prompts,
-        templates: (await client.listResourceTemplates()).resourceTemplates,
-      });
-      const [unloaded, loaded] = [
-        await connect(server, { era }),
-        await connect(probeServer(), { era }),
-      ];
-      expect(await listsOf(unloaded.client)).toEqual(await listsOf(loaded.client));
-      expect(loads()).toBe(0);
-      expect((await unloaded.client.listResources()).resources).toEqual(
-        (await loaded.client.listResources()).resources,
-      );
-      await unloaded.client.callTool({ name: "probe_say", arguments: { text: "a" } });
-      expect(loads()).toBe(1);
+it.each<Era>(["legacy", "modern"])(
+  "%s: a server that is loaded with its first call lists what the loaded one lists, and is loaded once",
+  async (era) => {
+    const real = probeServer();
+    let loads = 0;
+    // As in a bundle: the outline has been JSON.
+    const outline = JSON.parse(JSON.stringify(outlineOf(real)));
+    const server = lazyServer(outline, real.options, async () => {
+      loads += 1;
+      return real;
     });
+    const listsOf = async (client: Connected["client"]) => ({
+      identity: client.getServerVersion(),
+      capabilities: client.getServerCapabilities(),
+      instructions: client.getInstructions(),
+      tools: (await client.listTools()).tools,
+      prompts: (await client.listPrompts()).prompts,
+      templates: (await client.listResourceTemplates()).resourceTemplates,
+    });
+    const { client } = await connect(server, { era });
+    const loaded = (await connect(probeServer(), { era })).client;
+    expect(await listsOf(client)).toEqual(await listsOf(loaded));
+    expect(loads).toBe(0);
+    expect((await client.listResources()).resources).toEqual(
+      (await loaded.listResources()).resources,
+    );
+    await client.callTool({ name: "probe_say", arguments: { text: "a" } });
+    expect(loads).toBe(1);
   },
 );
 

@@ -3,12 +3,8 @@ import type { AllowedDirectories } from "@refmcp/boundary";
 import { ToolError } from "@refmcp/boundary/answer";
 import { afterEach, describe, expect, it } from "vitest";
 import * as z from "zod";
-import {
-  type Connected,
-  type ConnectOptions,
-  connectInMemory,
-  type Era,
-} from "../../../testing/src/connect.ts";
+import type { ConnectOptions, Era } from "../../../testing/src/connect.ts";
+import { useConnections } from "../../test/fixtures/connect.ts";
 import { call, claim, initialize, notification, request } from "../../test/fixtures/messages.ts";
 import { rootsOf } from "../../test/fixtures/roots.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
@@ -16,7 +12,7 @@ import { Wire } from "../../test/fixtures/wire.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
 import { META } from "../engine/wire.ts";
-import { bind, prepare } from "../run/prepare.ts";
+import { bind } from "../run/prepare.ts";
 
 interface Done {
   readonly deleted: string[];
@@ -116,17 +112,9 @@ const server = defineServer({
   open: () => done,
 });
 
-const open: Connected[] = [];
-afterEach(async () => {
-  done.deleted.length = 0;
-  for (const client of open.splice(0)) await client.close();
-});
-
-async function connect(options: ConnectOptions): Promise<Connected["client"]> {
-  const connected = await connectInMemory(server, options);
-  open.push(connected);
-  return connected.client;
-}
+const connectTo = useConnections();
+const connect = async (options: ConnectOptions) => (await connectTo(server, options)).client;
+afterEach(() => void done.deleted.splice(0));
 
 it("a tool can do without a model that fails, if the client has a handshake", async () => {
   const client = await connect({
@@ -216,9 +204,7 @@ describe.each<Era>(["legacy", "modern"])("questions, %s era", (era) => {
 });
 
 it("a confirmation is not valid for another call in the modern era", async () => {
-  const prepared = await prepare(server, [], {});
-  if (prepared.kind !== "run") throw new Error("not running");
-  const wire = new Wire({}, prepared.runningService.service);
+  const wire = new Wire({}, (await bind(server)).service);
   /** The key of the question that a call asks. */
   const questionOf = async (name: string, answers = {}) => {
     const _meta = { ...claim(), [META.capabilities]: { elicitation: {} } };

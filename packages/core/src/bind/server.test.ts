@@ -1,29 +1,20 @@
 import type { ElicitResult } from "@modelcontextprotocol/client";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { JsonText } from "@refmcp/boundary/answer";
+import { describe, expect, it, vi } from "vitest";
 import * as z from "zod";
-import {
-  type Connected,
-  type ConnectOptions,
-  connectInMemory,
-  type Era,
-} from "../../../testing/src/connect.ts";
+import type { ConnectOptions, Era } from "../../../testing/src/connect.ts";
+import { useConnections } from "../../test/fixtures/connect.ts";
 import { type Probe, probeServer } from "../../test/fixtures/probe.ts";
 import { SERVER, TOOL } from "../../test/fixtures/server.ts";
 import { defineServer } from "../define/server.ts";
 import { toolFor } from "../define/tool.ts";
 
-const open: Connected[] = [];
+const connectTo = useConnections();
 
-async function connect(options: ConnectOptions): Promise<Connected & { probes: Probe[] }> {
+async function connect(options: ConnectOptions) {
   const probes: Probe[] = [];
-  const connected = await connectInMemory(probeServer(probes), options);
-  open.push(connected);
-  return { ...connected, probes };
+  return { ...(await connectTo(probeServer(probes), options)), probes };
 }
-
-afterEach(async () => {
-  for (const connected of open.splice(0)) await connected.close();
-});
 
 const agree =
   (reason: string) =>
@@ -94,10 +85,9 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       run: () => "done",
     });
     const server = defineServer({ ...SERVER, name: "test", tools: [nested], open: () => null });
-    const connected = await connectInMemory(server, { era });
-    open.push(connected);
+    const { client } = await connectTo(server, { era });
     const call = async (input: Record<string, unknown>) => {
-      const result = await connected.client.callTool({ name: "test_nested", arguments: input });
+      const result = await client.callTool({ name: "test_nested", arguments: input });
       return JSON.stringify(result.content);
     };
     const wrong = { entities: [{ name: "Ada", notes: [], note: "x" }] };
@@ -191,10 +181,9 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       },
     });
     const server = defineServer({ ...SERVER, name: "test", tools: [busy], open: () => null });
-    const connected = await connectInMemory(server, { era });
-    open.push(connected);
+    const { client } = await connectTo(server, { era });
     const seen: number[] = [];
-    await connected.client.callTool(
+    await client.callTool(
       { name: "test_busy", arguments: {} },
       { onprogress: ({ progress }) => void seen.push(progress) },
     );
@@ -219,17 +208,8 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
         return "done";
       },
     });
-    const definition = {
-      name: "long",
-      ...SERVER,
-    };
-    const server = defineServer({
-      ...definition,
-      options: {},
-      tools: [patient],
-      open: async () => null,
-    });
-    const { client, close } = await connectInMemory(server, { era, args: ["--timeout-ms", "500"] });
+    const server = defineServer({ ...SERVER, name: "long", tools: [patient], open: () => null });
+    const { client } = await connectTo(server, { era, args: ["--timeout-ms", "500"] });
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
     try {
       const work = async (parts: number, options = {}) => {
@@ -245,7 +225,26 @@ describe.each<Era>(["legacy", "modern"])("a bound server, %s era", (era) => {
       expect(times).toEqual([5_000, 4_600, 500, 100, 500, 100, 5_000, 4_600]);
     } finally {
       vi.useRealTimers();
-      await close();
     }
+  });
+});
+
+it("JSON text is sent unchanged in both places, within the hard limit", async () => {
+  const ready = toolFor<null>()({
+    ...TOOL,
+    name: "ready_text",
+    input: z.strictObject({ size: z.int() }),
+    output: z.object({ rows: z.array(z.unknown()) }),
+    run: ({ size }) => new JsonText(`{"rows": [1.0, "a\\"b\\u2028",\r\n"${"x".repeat(size)}"]}`),
+  });
+  const server = defineServer({ ...SERVER, name: "ready", tools: [ready], open: () => null });
+  const { client } = await connectTo(server, { era: "modern" });
+  const text = (size: number) => client.callTool({ name: "ready_text", arguments: { size } });
+  const { content, structuredContent } = await text(2);
+  expect(content).toEqual([{ type: "text", text: '{"rows": [1.0, "a\\"b\\u2028",  "xx"]}' }]);
+  expect(structuredContent).toEqual({ rows: [1, 'a"b\u2028', "xx"] });
+  expect(await text(90_000)).toMatchObject({
+    isError: true,
+    content: [{ type: "text", text: expect.stringContaining("the limit is 80,000") }],
   });
 });

@@ -9,8 +9,7 @@ import {
 } from "../../test/fixtures/messages.ts";
 import { probeServer } from "../../test/fixtures/probe.ts";
 import { Wire } from "../../test/fixtures/wire.ts";
-import { serviceOf } from "../bind/server.ts";
-import { prepare } from "../run/prepare.ts";
+import { bind } from "../run/prepare.ts";
 import { META } from "./wire.ts";
 
 const BIG = "x".repeat(5_500_000);
@@ -23,25 +22,19 @@ afterEach(async () => {
 });
 
 async function probeWire(...first: unknown[]): Promise<{ wire: Wire; log: () => string }> {
-  let log = "";
-  const writeLog = (line: string) => {
-    log += line;
-  };
-  const prepared = await prepare(probeServer(), [], {}, { writeLog });
-  if (prepared.kind !== "run") throw new Error("not running");
-  const wire = new Wire(
-    { note: (line) => prepared.runtime.log.warning(line) },
-    serviceOf(prepared.runtime),
-  );
+  const log: string[] = [];
+  const writeLog = (line: string) => void log.push(line);
+  const { service, close } = await bind(probeServer(), { writeLog });
+  const wire = new Wire({ note: (line) => service.log.warning(line) }, service);
   open.push(async () => {
     await wire.handle.close();
-    await prepared.runtime.close();
+    await close();
   });
   for (const message of first) {
     wire.send(message);
     await wire.nextLine();
   }
-  return { wire, log: () => log };
+  return { wire, log: () => log.join("") };
 }
 
 const withMeta = (meta: Fields, method = "ping", params: Fields = {}) =>

@@ -2,7 +2,7 @@ import { clip, digits } from "@refmcp/boundary/answer";
 import { isLoggingLevel, LOGGING_LEVELS } from "../define/content.ts";
 import { invalidParams } from "./errors.ts";
 import { isObject, MAX_SHOWN, MAX_URI_CHARS, show } from "./message.ts";
-import { META, type RequestMessage } from "./wire.ts";
+import { META, type Params, type RequestMessage } from "./wire.ts";
 
 /** What a parameter must be: the end of the sentence "params.<path> must …", and its check. */
 interface Check {
@@ -96,16 +96,17 @@ const TABLES: Readonly<Record<string, Table>> = {
 };
 
 interface Parameter extends Check {
-  readonly path: readonly string[];
+  /** The object in `params` that it belongs to, if any. */
+  readonly parent: string | undefined;
+  readonly key: string;
   readonly isOptional: boolean;
 }
 
 const rowsOf = (table: Table): Parameter[] =>
-  Object.entries(table).map(([name, check]) => ({
-    ...check,
-    path: name.replace("?", "").split(" "),
-    isOptional: name.endsWith("?"),
-  }));
+  Object.entries(table).map(([name, { must, fits }]) => {
+    const [key = "", parent] = name.replace("?", "").split(" ").reverse();
+    return { must, fits, parent, key, isOptional: name.endsWith("?") };
+  });
 
 const METHODS = new Map(Object.entries(TABLES).map(([method, table]) => [method, rowsOf(table)]));
 
@@ -122,7 +123,7 @@ const ENVELOPE = rowsOf({
  * to the handlers.
  */
 export function requestProblem({ method, params }: Pick<RequestMessage, "method" | "params">) {
-  return problemOf(method, params, METHODS.get(method) ?? []);
+  return problemOf(method, params, METHODS.get(method));
 }
 
 /** A problem in the envelope of a modern request. */
@@ -130,13 +131,13 @@ export function envelopeProblem({ method, params }: Pick<RequestMessage, "method
   return problemOf(method, params, ENVELOPE);
 }
 
-function problemOf(method: string, params: unknown, rows: readonly Parameter[]) {
-  for (const { path, must, fits, isOptional } of rows) {
-    let value = params;
-    for (const key of path)
-      value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-    if ((value === undefined && isOptional) || fits(value)) continue;
-    const name = path.map((key) => (/^\w+$/.test(key) ? `.${key}` : `["${key}"]`)).join("");
+function problemOf(method: string, params: Params = {}, rows: readonly Parameter[] = []) {
+  for (const { parent, key, must, fits, isOptional } of rows) {
+    const object = parent === undefined ? params : params[parent];
+    const value: unknown = Object(object)[key];
+    if (value === undefined ? isOptional : fits(value)) continue;
+    const path = parent === undefined ? [key] : [parent, key];
+    const name = path.map((part) => (/^\w+$/.test(part) ? `.${part}` : `["${part}"]`)).join("");
     const verb = value === undefined ? "is missing; it must" : "must";
     const gotText =
       value === undefined || (isObject(value) && must.includes("object"))

@@ -9,15 +9,15 @@ describe("a bearer token", () => {
   it("admits only callers that have it", async () => {
     const server = await startProbe(["--auth-token-env", "T"], { env: { T: SECRET } });
     const { message, headers } = modernCall("probe_echo", { text: "a" });
+    const send = (authorization: Record<string, string>) =>
+      post(server.url, message, { ...headers, ...authorization });
     const status = async (authorization: Record<string, string>) =>
-      (await post(server.url, message, { ...headers, ...authorization })).status;
+      (await send(authorization)).status;
     expect(await status(bearer(SECRET))).toBe(200);
     expect(await status({})).toBe(401);
     // Without a token, it is asked for one, not accused of a wrong one (RFC 6750, 3.1).
     const challenge = async (authorization: Record<string, string>) =>
-      (await post(server.url, message, { ...headers, ...authorization })).headers.get(
-        "www-authenticate",
-      );
+      (await send(authorization)).headers.get("www-authenticate");
     expect(await challenge({})).toBe("Bearer");
     expect(await challenge(bearer("x"))).toContain('error="invalid_token"');
     expect(await status(bearer(`${SECRET}0`))).toBe(401);
