@@ -36,7 +36,8 @@ const BODY = `
     <button type="button" onclick="say('sure ' + confirm('Sure?'))">Sure</button>
   </form>
   <p><button type="button" onclick="fetch('/api/users').then((got) => got.text(), () => 'failed').then((text) => say('users ' + text))">Users</button>
-    <button type="button" onclick="window.open('/docs')">Open</button></p>
+    <button type="button" onclick="window.open('/docs')">Open</button>
+    <button type="button" onclick="say(navigator.onLine + ' ' + document.cookie)">State</button></p>
   <p class="space"></p>
   <img src="/pixel.svg" alt="A pixel" width="10" height="10">
   <iframe title="Inner" srcdoc="<h2>Inside</h2><button onclick='this.textContent = &quot;Pressed&quot;'>Inner</button>" height="80"></iframe>
@@ -177,7 +178,7 @@ export const CHECKS: readonly CheckForm[] = [
   ["'Saved' is visible", "'Lost' is visible", "nothing matches"],
   ["status contains 'Saved'", "alert exists", "nothing matches"],
   ["status 'Saved' is visible", "no status 'Saved'", "1 element matches"],
-  ["no listitem 'four'", "no listitem 'two'", "1 element matches"],
+  ["no listitem exactly 'tw'", "no listitem 'two'", "1 element matches"],
   ["label 'Fixed' exists", "label 'Broken' exists", "nothing matches"],
   ["alt 'A pixel' exists", "alt 'A line' exists", "nothing matches"],
   ["title 'the docs' is 'Docs'", "title 'no docs' exists", "nothing matches"],
@@ -222,13 +223,15 @@ export const FILE = "FILE";
 /** Steps, and an assertion that passes afterwards. */
 export type StepForm = readonly [effect: string, ...steps: string[]];
 
+const STATE = "click button 'State'";
 /** Steps for the page's environment, in an order in which all work one after the other. */
 export const AROUND: readonly StepForm[] = [
   ["h1 is visible", "mock GET /api/users with 200 'nobody'", "set cookie 'early' to 'yes'"],
-  ["h1 is visible", "set cookie 'late' to 'yes'"],
   ["#log contains 'users nobody;'", "click button 'Users'"],
   ["#log contains 'users nobody; users nobody;'", `use har '${FILE}'`, "click button 'Users'"],
-  ["#log contains 'failed;'", "block /api/users", "offline", "online", "click button 'Users'"],
+  ["#log contains 'early=yes; theme=dark; late=yes;'", "set cookie 'late' to 'yes'", STATE],
+  ["#log contains 'false early=yes'", "offline", STATE],
+  ["#log contains 'failed;'", "online", "block /api/users", "click button 'Users'"],
   ["h1 is 'The docs'", "click button 'Open'", "switch to new tab"],
   ["h1 contains 'guides'", "switch to tab 1"],
   ["#none has value 'abc'", "type 'abc' into #none"],

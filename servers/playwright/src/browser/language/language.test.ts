@@ -47,6 +47,8 @@ describe("another wording", () => {
     "select option 'Blue' from select 'Color'": "select 'Blue' in field 'Color'",
     "click '#save'": "click #save",
     "click image 'Logo'": "click img 'Logo'",
+    "click li with text 'x'": "click li containing 'x'",
+    "verify h1 includes 'x'": "expect h1 contains 'x'",
     "verify h1 equals 'Docs'": "expect h1 is 'Docs'",
     "expect second li text is 'two'": "expect nth 2 li is 'two'",
     "expect 3rd li in iframe 'In' is 'x'": "expect nth 3 li in frame 'In' is 'x'",
@@ -127,6 +129,8 @@ const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
   ["expect title ‸contians 'x'", "contains, does not contain, is not, is, matches"],
   ["expect h1 contains ‸'Docs", "a closing '"],
   ["expect h1 matches ‸/(?=a)/", "no look-around"],
+  ["expect h1 matches ‸/(?P<n>x)/", "both JavaScript and RE2"],
+  ["expect h1 matches ‸/x/g", "only the flags"],
   ["expect h1 has ‸color 'red'", "value, class, style, attribute"],
   ["expect ‸nth 0 li exists", "a position from 1"],
   ["expect ‸'.spinner' is hidden", ".spinner without quotes for CSS, or text '.spinner'"],
@@ -168,6 +172,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "link does not have attribute target": "all forms",
   "status is not 404": "all forms",
   "no horizontal scrollbar": "no horizontal overflow",
+  "code 'npm i' is visible": "code containing 'npm i' is visible",
 };
 const REFUSED_STEPS: Readonly<Record<string, string>> = {
   "click li 2 in nav": "click nth 2 li in nav",

@@ -4,8 +4,8 @@ const REFUSED: readonly (readonly [words: RegExp, send: string])[] = [
   [/\s(?:is|are)\s+(not\s+)?active\b/di, " is $1selected"],
   [/\s(?:is|are)\s+open(?:ed)?\b/di, " is visible"],
   // What the page loads: links are not followed.
-  [/^no\s+(?:broken|dead|network|http)\s+(?:link|url|error)s?\b.*/di, "no failed requests"],
-  [/^no\s.*\b(?:third.part|external)\w*.*/di, "no requests to ads.example.com"],
+  [/^no\s+(?:broken|dead|network|http|request)\s+(?:link|url|error)s?\b.*/di, "no failed requests"],
+  [/^no\s.*\b(?:third.part|other|external|foreign)\w*.*/di, "no requests to ads.example.com"],
   [/(?<!\S)([a-z][a-z0-9]*)\s+#?([1-9]\d{0,2})(?!\S)/di, "nth $2 $1"],
   [/(?<!\S)(?:list)?items?(?!\S)/di, "li"],
   // A sentence for each element.
@@ -13,6 +13,8 @@ const REFUSED: readonly (readonly [words: RegExp, send: string])[] = [
   [/^not?\s+(.+?)\s(?:is|are)\s/di, "$1 is not "],
   [/(?<=^no\s.+\s)(?:that\s+)?(?:contains?|has\s+text)(?=\s+·)/di, "containing"],
   [/\s(?:has\s+no|do(?:es)?(?:\s+not|n['’]t)\s+have)\s+(\w+)(?=\s+·)/di, " has $1 is not"],
+  // An element and its text.
+  [/(?<!\S)([a-z]\w*)(?=\s+·)/di, "$1 containing"],
 ];
 
 /** What can be left out at the end of a sentence: without any other words, it could say something else. */
