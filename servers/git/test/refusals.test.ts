@@ -7,12 +7,6 @@ const of = <Key extends string>(key: Key, ...values: readonly unknown[]) =>
   values.map((value) => ({ [key]: value }));
 const with_ = (args: object, all: readonly object[]) => all.map((more) => ({ ...args, ...more }));
 
-/** No commits, though git reads all up to the last brace as a time if `^{commit}` follows. */
-const NO_COMMITS = ["main@{0}:README.md", "main@{0}~99", "main@{0}^{tag}"];
-const noCommits = (key: string, args: object = {}) => with_(args, of(key, ...NO_COMMITS));
-/** Where a file or tree would do. */
-const NO_OBJECTS = NO_COMMITS.slice(1).concat("main@{0}:{x}", "main@{0}..main@{0}^{tag}");
-
 /** What each tool refuses in the sample with uncommitted changes, and the error's code. */
 const REFUSED: readonly [tool: string, code: string, all: readonly object[]][] = [
   ["git_log", "bad_date", of("start_timestamp", "some day", "5 bananas", "2024-01-15 sharp")],
@@ -62,27 +56,6 @@ const REFUSED: readonly [tool: string, code: string, all: readonly object[]][] =
   ["git_delete", "bad_revision", with_({ kind: "tag" }, of("name", "v1.1", "-d", "main"))],
   ["git_delete", "bad_revision", with_({ kind: "stash" }, of("name", "main", "stash@{5}", "0"))],
   ["git_clean", "nothing_to_clean", of("files", ["src"])],
-  ["git_log", "bad_revision", of("revision", ...NO_OBJECTS)],
-  ["git_log", "bad_revision", NO_COMMITS.map((bad) => ({ bisect: { good: ["v0.9"], bad } }))],
-  ["git_show", "bad_revision", of("revision", ...NO_OBJECTS)],
-  ["git_diff", "bad_revision", of("target", "main@{0}:README.md", ...NO_OBJECTS)],
-  ["git_blame", "bad_revision", noCommits("revision", { path: "README.md" })],
-  ["git_grep", "bad_revision", noCommits("revision", { pattern: "x" })],
-  ["git_list_files", "bad_revision", noCommits("revision")],
-  ["git_list_refs", "bad_revision", noCommits("contains", { kind: "tags" })],
-  ["git_branch", "bad_revision", noCommits("contains")],
-  ["git_reflog", "bad_revision", of("ref", "main@{0}", "main~1", ...NO_COMMITS)],
-  ["git_create_branch", "bad_revision", noCommits("base_branch", { branch_name: "new" })],
-  ["git_checkout", "bad_revision", noCommits("base_branch", { branch_name: "new", create: true })],
-  ["git_create_tag", "bad_revision", noCommits("revision", { tag_name: "new" })],
-  ["git_reset", "bad_revision", noCommits("revision")],
-  ["git_reset_hard", "bad_revision", noCommits("revision")],
-  ["git_merge", "bad_revision", noCommits("revision")],
-  ["git_cherry_pick", "bad_revision", NO_COMMITS.map((commit) => ({ commits: [commit] }))],
-  ["git_revert", "bad_revision", noCommits("commit")],
-  ["git_rebase", "bad_revision", noCommits("onto")],
-  ["git_restore", "bad_revision", with_({ files: [APP] }, of("source", ...NO_OBJECTS))],
-  ["git_stash_apply", "bad_revision", noCommits("stash")],
 ];
 
 /** What loses something: refused where the user declines or cannot be asked. */
