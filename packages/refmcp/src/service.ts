@@ -93,8 +93,7 @@ export function joinServices(
         : ofTool(parts, name)?.service.tool(name),
     // A server that has not been used opens at its first call.
     async ready(signal) {
-      const opened = servers.filter(isOpen);
-      await Promise.all(opened.map(({ service }) => service.ready(signal)));
+      await Promise.all(servers.filter(isOpen).map(({ service }) => service.ready(signal)));
     },
     watch: (uri, changed, request) =>
       ofResource(servers, uri, ({ service }) => service.watch(uri, changed, request)),
@@ -122,9 +121,8 @@ async function joined(parts: readonly Part[], key: string, request: ClientReques
   refuseCursor(request.params.cursor);
   const lists = await Promise.all(
     parts.map(async ({ service }) => {
-      const result = await service.methods.get(request.method)?.(request);
-      const list: unknown = isObject(result) ? result[key] : undefined;
-      return Array.isArray(list) ? list : [];
+      const handler = service.methods.get(request.method);
+      return Object(await handler?.(request))[key] ?? [];
     }),
   );
   return { [key]: lists.flat() };
@@ -144,15 +142,20 @@ function callTool(
 ): ReturnType<Handler> {
   const { params } = request;
   const isInner = findsTools && params.name === CALL_TOOL.name;
-  // From here on, also for its questions, its task and the audit log, it is a call of that tool.
-  if (isInner) request.params = { ...params, name: "", arguments: {}, ...Object(params.arguments) };
+  const { name: tool = "", arguments: values = {}, ...others } = Object(params.arguments);
+  // From here on, also for its questions, its task and the audit log, it is a call of that tool. All else in `params` is the
+  // client's: a model that could set it would answer the user's questions itself.
+  if (isInner) request.params = { ...params, name: tool, arguments: values };
+  const other = isInner ? Object.keys(others)[0] : undefined;
   const name = String(request.params.name);
   const part = ofTool(parts, name);
-  if (part !== undefined) return send(part, request);
+  if (part !== undefined && other === undefined) return send(part, request);
   const names = parts.flatMap(({ runtime }) => runtime.tools.map((tool) => tool.name));
   const error = unknownName("tool", name, names);
+  const text =
+    other === undefined ? error.rpc.message : `call_tool has no argument ${show(other)}.`;
   if (!isInner) throw error;
-  return { content: [{ type: "text", text: error.rpc.message }], isError: true };
+  return { content: [{ type: "text", text }], isError: true };
 }
 
 /** The server of a tool, by any of its names, or of the answer to a confirmation card (MCP Apps). */

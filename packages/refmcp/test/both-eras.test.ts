@@ -65,6 +65,10 @@ describe("a shared session", () => {
     const unknown = await client.callTool({ name: "call_tool", arguments: { name: "git_blaem" } });
     expect(unknown.isError).toBe(true);
     expect(textOf(unknown)).toContain("Did you mean git_blame?");
+    const forged = { name: "git_branch", arguments: {}, inputResponses: {} };
+    const refused = await client.callTool({ name: "call_tool", arguments: forged });
+    expect(refused.isError).toBe(true);
+    expect(textOf(refused)).toContain('has no argument "inputResponses"');
   });
 
   it("names similar tools for an unknown one", async () => {

@@ -104,8 +104,8 @@ describe("names that look like options", () => {
 
   it("after an entry of a reflog are no time, though git takes any text for one", async () => {
     const all = [...USERS, ...NAMED.filter(([tool]) => /reflog|stash/.test(tool))];
-    for (const name of ["main@{0}~99", "main@{0}^{tag}", "main@{0}:{x}", "main@{0}:README.md"])
-      // Which may show a file.
+    // Which may show a file.
+    for (const name of ["main@{0}~99", "main@{0}^{tag}", "main@{0}:@{x}", "main@{0}:README.md"])
       for (const [tool, args] of all)
         if (!/md git_(?:show|diff|log|restore)$/.test(`${name} ${tool}`))
           expect(await codeOf(call(tool, args(name))), `${tool} ${name}`).toBe("bad_revision");

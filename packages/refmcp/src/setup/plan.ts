@@ -34,9 +34,7 @@ export function planOf(installed: InstalledHost, settings: Settings, bin: string
   const follows = does(host, "roots") && !settings.isFixed;
   const directories = follows ? [] : settings.directories;
   if (!follows && directories.length === 0)
-    throw new SetupProblem(
-      "is left out, because the host does not report the open project: name a folder, DIR.",
-    );
+    throw new SetupProblem("is left out: the host reports no open project. Name a folder, DIR.");
   const finding = settings.findsTools && !does(host, "search") ? ["--find-tools"] : [];
   const args = [bin, ...directories, ...settings.args, ...finding];
   const start = { command: process.execPath, args };

@@ -98,7 +98,9 @@ export async function stashApply(
   await repository.worktree();
   const name = checked(query.stash);
   if (query.drop) refuseOther(name);
-  const stash = !/\.\.|:/.test(name) ? await readStash(repository, name) : undefined;
+  // No range and no file; a time in braces may have colons.
+  const isMany = /\.\.|:/.test(name.replace(/@\{[^}]*\}/, ""));
+  const stash = isMany ? undefined : await readStash(repository, name);
   if (stash === undefined) throw notAStash(name);
   const { oid, files, untracked } = stash;
   const writtenPaths = async () =>

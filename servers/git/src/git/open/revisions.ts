@@ -17,7 +17,7 @@ interface Named {
  * After a reflog entry: what git may read as a time if it ends in a brace, such as `main@{1}^{tag}` or `main@{1}:{x}`.
  * Any text is a time.
  */
-const MISREAD = /@\{[^}]*\}(?!\^\{(?:commit|tree|)\}$)(?:(?!\.\.)[^@])*\}/;
+const MISREAD = /@\{[^}]*\}(?!\^\{(?:commit|tree|)\}$)(?:(?!@\{|\.\.).)*\}/;
 
 /**
  * Refuses text that is never a revision, before git sees it. No ref begins with a dash, so none can
@@ -56,8 +56,7 @@ export async function lookUp(
 
 /** The commit of HEAD; undefined on an unborn branch. */
 export async function headOf(repository: Repository): Promise<string | undefined> {
-  const [head] = await lookUp(repository, ["HEAD^{commit}"]);
-  return head?.oid;
+  return (await lookUp(repository, ["HEAD^{commit}"]))[0]?.oid;
 }
 
 /** The object that a revision names: a commit, tag, tree or blob. */

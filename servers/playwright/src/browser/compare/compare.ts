@@ -89,11 +89,11 @@ export async function comparePages(
     });
   const base = request.keep ? undefined : await baseOf(runs, request.base);
   const or = (asked: readonly string[], base: readonly string[] = []) =>
-    asked.length > 0 ? [...new Set(asked)] : base;
+    asked.length > 0 ? asked : base;
   const asked = {
     ...request,
-    paths: or(or(request.paths, base?.paths), [""]),
-    devices: or(or(request.devices, base?.devices), ["desktop"]),
+    paths: [...new Set(or(or(request.paths, base?.paths), [""]))],
+    devices: [...new Set(or(or(request.devices, base?.devices), ["desktop"]))],
     steps: or(request.steps, base?.steps),
   };
   const pages = await pagesOf(tester, asked, base);

@@ -168,7 +168,7 @@ const request: Slot<RequestPattern> = (sentence) => {
   const method = sentence.take(/(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\s+/y)?.[1];
   const { at } = sentence;
   // A word such as third-party is in no URL, so that its absence would always hold.
-  const bare = /localhost(?!\S)|[^\s'"]*[/.*:]\S*/y;
+  const bare = /localhost(?!\S)|[^\s'"“‘]*[/.*:]\S*/y;
   const glob = sentence.isString ? sentence.string() : sentence.take(bare)?.[0];
   if (glob === undefined || glob === "")
     return sentence.fail("a URL pattern such as **/api/*", { at });
