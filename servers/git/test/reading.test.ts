@@ -288,6 +288,7 @@ describe("lists", () => {
     commit("Much", { ...many, "long.txt": numbered, "huge.txt": numbered.repeat(8) });
     for (let index = 0; index < 7; index++) git("branch", `b${index}`);
     git("branch", "--quiet", "kept");
+    git("symbolic-ref", "refs/heads/alias", "refs/heads/kept");
     const kept = { revision: "kept" };
     const oneline = { ...kept, max_count: 1, format: "oneline" };
     for (const [tool, args, item, command] of [

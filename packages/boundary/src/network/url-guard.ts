@@ -188,7 +188,9 @@ export function parseHostRule(text: string): HostRule {
     /^(?:\[([0-9a-f:.]+)\]|([^\s/@[\]]+?))(?::(\d{1,5}))?$/.exec(rule) ?? [];
   const wholeIsIp6 = isIP(rule) === 6;
   const host = wholeIsIp6 ? rule : (bracketed ?? plain);
-  if (host === undefined || host === "") throw unreadable;
+  // A rule that no host can match would protect nobody.
+  const isNever = /^$|\*/.test(host?.replace(/^\*\./, "") ?? "") || Number(portText) > 65_535;
+  if (host === undefined || isNever) throw unreadable;
   const port = wholeIsIp6 || portText === undefined ? undefined : Number(portText);
   const fits = (at: number): boolean => port === undefined || port === at;
   if (host.startsWith("*.")) {

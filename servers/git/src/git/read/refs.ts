@@ -150,12 +150,12 @@ export async function branches(repository: Repository, query: BranchQuery, { bud
     ...(contains ? [`--contains=${await commitOf(repository, contains)}`] : []),
   ];
   const bound = [repository.location.commonDir, contains, branch_type];
-  // refs/remotes/origin/HEAD is a name for another branch, not a branch itself.
+  // refs/remotes/origin/HEAD is a name for another branch, not a branch itself; a symbolic branch is the user's own.
   const list = async (skip: number, count: number) => {
     const limit = branch_type === "local" ? [`--count=${skip + count}`] : [];
     const rows = await refFields(repository, BRANCH_FIELDS, [...limit, ...which]);
     return rows
-      .filter((row) => row.at(-1) === "")
+      .filter(([ref = "", ...row]) => row.at(-1) === "" || ref.startsWith("refs/heads/"))
       .slice(skip)
       .map(branchOf);
   };
