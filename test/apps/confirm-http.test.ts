@@ -58,8 +58,8 @@ describe.each(["legacy", "modern"] as const)(
 
     it("accepts an answer only from the principal that it was shown to", async () => {
       const [ada, bob] = [await connect("ada"), await connect("bob")];
-      const shown = await ada.callTool({ name: "delete_file", arguments: { path: "a.txt" } });
-      const { token }: { token: string } = Object(shown._meta?.["io.github.refmcp/confirmation"]);
+      const result = await ada.callTool({ name: "delete_file", arguments: { path: "a.txt" } });
+      const { token }: { token: string } = Object(result._meta?.["io.github.refmcp/confirmation"]);
       const answer = { name: "filesystem_confirm", arguments: { token, accept: true } };
       expect(await bob.callTool(answer)).toMatchObject({
         isError: true,

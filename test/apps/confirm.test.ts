@@ -40,7 +40,7 @@ describe("the confirmation card", () => {
     expect(meta("filesystem_confirm")).toEqual({ ui: { visibility: ["app"] } });
   });
 
-  it("shows the loss, does what the user clicks, once, and tells the model", async () => {
+  it("shows the loss, does what the user clicks, once, and notifies the model", async () => {
     const result = await client.callTool(call);
     const asked = JSON.stringify(result.content);
     const { token }: { token: string } = Object(result._meta?.["io.github.refmcp/confirmation"]);
@@ -49,46 +49,46 @@ describe("the confirmation card", () => {
     expect(result.structuredContent).toBeUndefined();
     expect(existsSync(file())).toBe(true);
 
-    const shown = await show(client, call, result);
-    await shown.view.getByRole("heading", { name: 'Delete "a.txt"?', exact: true }).waitFor();
+    const app = await show(client, call, result);
+    await app.view.getByRole("heading", { name: 'Delete "a.txt"?', exact: true }).waitFor();
     // A click by a script is not the user's confirmation.
     for (const name of ['Delete "a.txt"', "Cancel"])
-      await shown.view
+      await app.view
         .getByRole("button", { name })
         .evaluate((button) => Reflect.get(button, "click").call(button));
-    expect(shown.asked).toEqual([]);
-    await shown.view.getByRole("button", { name: 'Delete "a.txt"' }).click();
-    await shown.view
+    expect(app.asked).toEqual([]);
+    await app.view.getByRole("button", { name: 'Delete "a.txt"' }).click();
+    await app.view
       .getByRole("status")
       .filter({ hasText: /Deleted|deleted/ })
       .waitFor();
     expect(existsSync(file())).toBe(false);
-    expect(shown.asked.map(({ method }) => method)).toEqual([
+    expect(app.asked.map(({ method }) => method)).toEqual([
       "tools/call",
       "ui/update-model-context",
     ]);
-    expect(JSON.stringify(shown.asked[1]?.params)).toContain("The user confirmed");
-    expect(shown.loaded).toEqual([]);
+    expect(JSON.stringify(app.asked[1]?.params)).toContain("The user confirmed");
+    expect(app.loaded).toEqual([]);
     expect(
       await client.callTool({ name: "filesystem_confirm", arguments: { token, accept: true } }),
     ).toMatchObject({
       isError: true,
       content: [{ text: expect.stringContaining("already answered") }],
     });
-    await shown.page.close();
+    await app.page.close();
   });
 
   it("works with the keyboard, and Cancel changes nothing", async () => {
-    const shown = await show(client, call, await client.callTool(call), "dark");
-    await shown.view.getByRole("button", { name: "Cancel" }).focus();
-    await shown.page.keyboard.press("Enter");
-    await shown.view
+    const app = await show(client, call, await client.callTool(call), "dark");
+    await app.view.getByRole("button", { name: "Cancel" }).focus();
+    await app.page.keyboard.press("Enter");
+    await app.view
       .getByRole("status")
       .filter({ hasText: "The user declined. Nothing was changed." })
       .waitFor();
     expect(existsSync(file())).toBe(true);
-    expect(JSON.stringify(shown.asked[1]?.params)).toContain("The user declined");
-    await shown.page.close();
+    expect(JSON.stringify(app.asked[1]?.params)).toContain("The user declined");
+    await app.page.close();
   });
 
   it("stays empty if nothing had to be confirmed", async () => {
@@ -96,10 +96,10 @@ describe("the confirmation card", () => {
     client = await connectApps(serverBin("filesystem"), [folder]);
     const result = await client.callTool(call);
     expect(existsSync(file())).toBe(false);
-    const shown = await show(client, call, result);
-    await shown.page.locator("iframe[data-sized]").waitFor({ state: "attached" });
-    expect(await shown.page.locator("iframe").evaluate((frame) => frame.clientHeight)).toBe(0);
-    await shown.page.close();
+    const app = await show(client, call, result);
+    await app.page.locator("iframe[data-sized]").waitFor({ state: "attached" });
+    expect(await app.page.locator("iframe").evaluate((frame) => frame.clientHeight)).toBe(0);
+    await app.page.close();
   });
 
   it.each(["0".repeat(32), ""])("refuses the made-up token %j", async (token) => {

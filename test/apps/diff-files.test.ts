@@ -53,16 +53,16 @@ describe("a diff of 30 files", () => {
     await client.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const shownFor = async (given: Record<string, unknown>) => {
-    const call = { name: "git_diff", arguments: { target: "HEAD~1..HEAD", ...given } };
-    const shown = await show(client, call, await client.callTool(call), { width: 720 });
-    await shown.view.getByRole("status").filter({ hasText: "file" }).waitFor();
-    return shown;
+  const shownFor = async (args: Record<string, unknown>) => {
+    const call = { name: "git_diff", arguments: { target: "HEAD~1..HEAD", ...args } };
+    const app = await show(client, call, await client.callTool(call), { width: 720 });
+    await app.view.getByRole("status").filter({ hasText: "file" }).waitFor();
+    return app;
   };
 
   it("lists all files with their counts, and loads those that are not there", async () => {
-    const shown = await shownFor({ context_lines: 20 });
-    const { view, page } = shown;
+    const app = await shownFor({ context_lines: 20 });
+    const { view, page } = app;
     const more = view.getByRole("button", { name: "Load more" });
     const list = view.getByRole("navigation", { name: "Files" }).getByRole("listitem");
     expect(await list.count()).toBe(30);
@@ -71,9 +71,13 @@ describe("a diff of 30 files", () => {
       .filter({ hasText: /; \d+ of 30 files loaded$/ })
       .waitFor();
     const pending = view.locator("li.pending");
-    for (let left = await pending.count(); left > 0; left = await pending.count()) {
+    for (
+      let pendingCount = await pending.count();
+      pendingCount > 0;
+      pendingCount = await pending.count()
+    ) {
       await more.click();
-      await expect.poll(() => pending.count()).toBeLessThan(left);
+      await expect.poll(() => pending.count()).toBeLessThan(pendingCount);
     }
     expect(await view.getByRole("status").textContent()).toBe(
       "30 files changed, 27 insertions, 27 deletions, 1 binary",
@@ -93,19 +97,19 @@ describe("a diff of 30 files", () => {
   });
 
   it("copies the diff of a file", async () => {
-    const shown = await shownFor({ paths: ["package.json"] });
-    await shown.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-    await shown.view.getByRole("button", { name: "Copy" }).click();
-    await shown.view.getByRole("button", { name: "Copied" }).waitFor();
-    const pasted = shown.page.locator("textarea");
-    await shown.page
+    const app = await shownFor({ paths: ["package.json"] });
+    await app.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await app.view.getByRole("button", { name: "Copy" }).click();
+    await app.view.getByRole("button", { name: "Copied" }).waitFor();
+    const pasted = app.page.locator("textarea");
+    await app.page
       .locator("body")
       .evaluate((body) => body.prepend(body.ownerDocument.createElement("textarea")));
     await pasted.focus();
-    await shown.page.keyboard.press("Control+V");
+    await app.page.keyboard.press("Control+V");
     const text = await pasted.inputValue();
     expect(text).toContain('-  "version": "1.9.3",\n+  "version": "2.0.0",');
     expect(text).toMatch(/^--- a\/package\.json/m);
-    await shown.page.close();
+    await app.page.close();
   });
 });

@@ -27,10 +27,10 @@ afterEach(async () => {
 
 async function shownFor(
   name: string,
-  given: Record<string, unknown>,
+  args: Record<string, unknown>,
   theme?: "dark",
 ): Promise<ShownView> {
-  const call = { name, arguments: given };
+  const call = { name, arguments: args };
   return show(client, call, await client.callTool(call), theme);
 }
 
@@ -55,34 +55,34 @@ describe("the diff of an edit", () => {
   afterEach(() => rmSync(`${folder}-journal`, { recursive: true, force: true }));
 
   it("is previewed, applied once by the user's click, and reported to the model", async () => {
-    const shown = await shownFor("edit_file", edit);
-    await shown.view.getByRole("status").filter({ hasText: "nothing was changed" }).waitFor();
-    expect(await lines(shown, "removed")).toEqual(["-- two"]);
-    expect(await lines(shown, "added")).toEqual([`++ ${HOSTILE}`]);
-    await expectHarmless(shown);
-    const apply = shown.view.getByRole("button", { name: "Apply this change" });
+    const app = await shownFor("edit_file", edit);
+    await app.view.getByRole("status").filter({ hasText: "nothing was changed" }).waitFor();
+    expect(await lines(app, "removed")).toEqual(["-- two"]);
+    expect(await lines(app, "added")).toEqual([`++ ${HOSTILE}`]);
+    await expectHarmless(app);
+    const apply = app.view.getByRole("button", { name: "Apply this change" });
     // A click by a script is not the user's confirmation.
     await apply.evaluate((button) => Reflect.get(button, "click").call(button));
-    expect(shown.asked).toEqual([]);
+    expect(app.asked).toEqual([]);
     await apply.focus();
-    await shown.page.keyboard.press("Enter");
-    await shown.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
+    await app.page.keyboard.press("Enter");
+    await app.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
     expect(readFileSync(file(), "utf8")).toBe(`one\n++ ${HOSTILE}\nthree\n`);
-    await expect.poll(() => shown.asked.length).toBe(2);
-    expect(shown.asked[0]?.params).toEqual({
+    await expect.poll(() => app.asked.length).toBe(2);
+    expect(app.asked[0]?.params).toEqual({
       name: "edit_file",
       arguments: { ...edit, dryRun: false },
     });
-    expect(JSON.stringify(shown.asked[1])).toContain("The user chose to apply");
+    expect(JSON.stringify(app.asked[1])).toContain("The user chose to apply");
     expect(await apply.count()).toBe(0);
-    await shown.page.close();
+    await app.page.close();
   });
 
   it("has no button after it was applied or has failed", async () => {
-    const made = await shownFor("edit_file", { ...edit, dryRun: false });
-    await made.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
-    expect(await made.view.getByRole("button", { name: "Apply" }).count()).toBe(0);
-    await made.page.close();
+    const app = await shownFor("edit_file", { ...edit, dryRun: false });
+    await app.view.getByRole("status").filter({ hasText: "Replaced 1 place" }).waitFor();
+    expect(await app.view.getByRole("button", { name: "Apply" }).count()).toBe(0);
+    await app.page.close();
     const failed = await shownFor("edit_file", {
       ...edit,
       edits: [{ oldText: "four", newText: "5" }],
@@ -94,10 +94,10 @@ describe("the diff of an edit", () => {
 
   it("compares two files", async () => {
     writeFileSync(join(folder, "b.txt"), "one\n-- too\nthree\n");
-    const shown = await shownFor("compare_files", { from: "a.txt", to: "b.txt" });
-    await shown.view.locator(".title", { hasText: "a.txt → " }).waitFor();
-    expect(await shown.view.locator("mark").allTextContents()).toEqual(["w", "o"]);
-    await shown.page.close();
+    const app = await shownFor("compare_files", { from: "a.txt", to: "b.txt" });
+    await app.view.locator(".title", { hasText: "a.txt → " }).waitFor();
+    expect(await app.view.locator("mark").allTextContents()).toEqual(["w", "o"]);
+    await app.page.close();
   });
 });
 
@@ -127,29 +127,25 @@ describe("the diff of a repository", () => {
   });
 
   it("shows files with their status, and their lines as text", async () => {
-    const shown = await shownFor("git_diff", {
+    const app = await shownFor("git_diff", {
       target: "HEAD~1..HEAD",
       paths: ["made.html", "gone.txt"],
     });
-    await shown.view.locator("summary").filter({ hasText: "gone.txt" }).waitFor();
-    expect(await lines(shown, "added")).toEqual([
-      HOSTILE,
-      "--- not a header",
-      "+++ not one either",
-    ]);
-    expect(await lines(shown, "removed")).toEqual(["gone"]);
-    expect(await shown.view.locator("details.file").count()).toBe(2);
-    await expectHarmless(shown);
-    await shown.page.close();
+    await app.view.locator("summary").filter({ hasText: "gone.txt" }).waitFor();
+    expect(await lines(app, "added")).toEqual([HOSTILE, "--- not a header", "+++ not one either"]);
+    expect(await lines(app, "removed")).toEqual(["gone"]);
+    expect(await app.view.locator("details.file").count()).toBe(2);
+    await expectHarmless(app);
+    await app.page.close();
   });
 
   it("shows both names of a moved file", async () => {
-    const shown = await shownFor("git_show", {
+    const app = await shownFor("git_show", {
       revision: "HEAD",
       paths: ["new name.txt", "old name.txt"],
     });
-    await shown.view.locator(".title", { hasText: "old name.txt → new name.txt" }).waitFor();
-    await shown.page.close();
+    await app.view.locator(".title", { hasText: "old name.txt → new name.txt" }).waitFor();
+    await app.page.close();
   });
 
   it.each([
@@ -158,42 +154,42 @@ describe("the diff of a repository", () => {
   ])("goes on where %s was cut", async (tool, stage) => {
     writeFileSync(path("gone.txt"), "another line of a file that is long\n".repeat(6_000));
     git(folder, ...stage);
-    const shown = await shownFor(tool, {});
-    const more = shown.view.getByRole("button", { name: "Load more" });
+    const app = await shownFor(tool, {});
+    const more = app.view.getByRole("button", { name: "Load more" });
     await more.waitFor();
-    const before = (await lines(shown, "added")).length;
+    const before = (await lines(app, "added")).length;
     await more.click();
-    await expect.poll(async () => (await lines(shown, "added")).length).toBeGreaterThan(before);
-    expect(shown.asked[0]?.params).toMatchObject({
+    await expect.poll(async () => (await lines(app, "added")).length).toBeGreaterThan(before);
+    expect(app.asked[0]?.params).toMatchObject({
       name: tool,
       arguments: { cursor: expect.any(String) },
     });
-    await shown.page.close();
+    await app.page.close();
   });
 
   it("opens from the history, which continues page by page", async () => {
-    const shown = await shownFor("git_log", { max_count: 1 }, "dark");
-    await shown.view.getByRole("status").filter({ hasText: "1 commit; there are more" }).waitFor();
-    await shown.view.getByRole("button", { name: "Load more commits" }).click();
-    await shown.view.getByRole("status").filter({ hasText: "2 commits" }).waitFor();
-    await expectHarmless(shown);
-    const first = shown.view.getByText("First", { exact: true });
+    const app = await shownFor("git_log", { max_count: 1 }, "dark");
+    await app.view.getByRole("status").filter({ hasText: "1 commit; there are more" }).waitFor();
+    await app.view.getByRole("button", { name: "Load more commits" }).click();
+    await app.view.getByRole("status").filter({ hasText: "2 commits" }).waitFor();
+    await expectHarmless(app);
+    const first = app.view.getByText("First", { exact: true });
     await first.click();
-    await shown.view.locator("tr.added").first().waitFor();
-    expect(await lines(shown, "added")).toContain("gone");
-    expect(shown.asked.map(({ params }) => params.name)).toEqual(["git_log", "git_show"]);
+    await app.view.locator("tr.added").first().waitFor();
+    expect(await lines(app, "added")).toContain("gone");
+    expect(app.asked.map(({ params }) => params.name)).toEqual(["git_log", "git_show"]);
     // Closing and reopening it requests it only once.
     await first.click();
     await first.click();
-    await expect.poll(() => shown.view.locator("details.commit[open]").count()).toBe(1);
-    expect(shown.asked).toHaveLength(2);
-    await shown.page.close();
+    await expect.poll(() => app.view.locator("details.commit[open]").count()).toBe(1);
+    expect(app.asked).toHaveLength(2);
+    await app.page.close();
   });
 
   it("shows the error's text if there is no diff", async () => {
-    const shown = await shownFor("git_diff", { target: "no-such-branch" });
-    await shown.view.getByRole("alert").filter({ hasText: "no-such-branch" }).waitFor();
+    const app = await shownFor("git_diff", { target: "no-such-branch" });
+    await app.view.getByRole("alert").filter({ hasText: "no-such-branch" }).waitFor();
     expect(existsSync(path("gone.txt"))).toBe(false);
-    await shown.page.close();
+    await app.page.close();
   });
 });

@@ -30,33 +30,33 @@ describe("the graph of a memory", () => {
   };
 
   it("opens an entity with the keyboard, with its facts and relations", async () => {
-    const shown = await shownFor("search_nodes", { query: "first program" });
-    const ada = shown.view.getByRole("button", { name: /^Ada, person/ });
+    const app = await shownFor("search_nodes", { query: "first program" });
+    const ada = app.view.getByRole("button", { name: /^Ada, person/ });
     await ada.focus();
-    await shown.page.keyboard.press("Enter");
-    await shown.view.getByRole("heading", { name: "Ada person" }).waitFor();
-    await shown.view.getByText("likes tea").waitFor();
+    await app.page.keyboard.press("Enter");
+    await app.view.getByRole("heading", { name: "Ada person" }).waitFor();
+    await app.view.getByText("likes tea").waitFor();
     expect(await ada.getAttribute("aria-pressed")).toBe("true");
-    await shown.view.getByRole("button", { name: "works with → Charles" }).click();
-    await shown.view.getByText("designed the Analytical Engine").waitFor();
-    await shown.view.getByRole("button", { name: /^Analytical Engine, machine/ }).waitFor();
-    await shown.view.getByRole("button", { name: "works with ← Ada" }).click();
-    await shown.view.getByRole("button", { name: "wrote → Notes" }).click();
-    await shown.view.getByRole("heading", { name: /^Notes/ }).waitFor();
-    expect(shown.asked.map(({ params }) => params.name)).toEqual(Array(4).fill("open_nodes"));
-    await expectHarmless(shown);
-    await shown.page.close();
+    await app.view.getByRole("button", { name: "works with → Charles" }).click();
+    await app.view.getByText("designed the Analytical Engine").waitFor();
+    await app.view.getByRole("button", { name: /^Analytical Engine, machine/ }).waitFor();
+    await app.view.getByRole("button", { name: "works with ← Ada" }).click();
+    await app.view.getByRole("button", { name: "wrote → Notes" }).click();
+    await app.view.getByRole("heading", { name: /^Notes/ }).waitFor();
+    expect(app.asked.map(({ params }) => params.name)).toEqual(Array(4).fill("open_nodes"));
+    await expectHarmless(app);
+    await app.page.close();
   });
 
   it("searches, and starts a new graph with the results", async () => {
-    const shown = await shownFor("open_nodes", { names: ["Mary"] }, "dark");
-    await shown.view.getByText("teaches mathematics").waitFor();
-    await shown.view.getByRole("searchbox", { name: "Search the memory" }).fill("machine");
-    await shown.page.keyboard.press("Enter");
-    await shown.view.getByRole("button", { name: /^Analytical Engine/ }).waitFor();
-    expect(await shown.view.getByRole("button", { name: /^Mary/ }).count()).toBe(0);
-    expect(await shown.view.getByText("teaches mathematics").isVisible()).toBe(false);
-    await shown.page.close();
+    const app = await shownFor("open_nodes", { names: ["Mary"] }, "dark");
+    await app.view.getByText("teaches mathematics").waitFor();
+    await app.view.getByRole("searchbox", { name: "Search the memory" }).fill("machine");
+    await app.page.keyboard.press("Enter");
+    await app.view.getByRole("button", { name: /^Analytical Engine/ }).waitFor();
+    expect(await app.view.getByRole("button", { name: /^Mary/ }).count()).toBe(0);
+    expect(await app.view.getByText("teaches mathematics").isVisible()).toBe(false);
+    await app.page.close();
   });
 
   it("joins the facts of an entity that the server returns in parts", async () => {
@@ -76,9 +76,9 @@ describe("the graph of a memory", () => {
   });
 
   it("shows related entities, and the text of an error", async () => {
-    const shown = await shownFor("open_nodes", { names: ["Ada"], depth: 1 });
-    await shown.view.getByRole("button", { name: /^Analytical Engine/ }).waitFor();
-    await shown.page.close();
+    const app = await shownFor("open_nodes", { names: ["Ada"], depth: 1 });
+    await app.view.getByRole("button", { name: /^Analytical Engine/ }).waitFor();
+    await app.page.close();
     const failed = await shownFor("open_nodes", { names: ["Nobody"] });
     await failed.view.getByRole("alert").filter({ hasText: "Nobody" }).waitFor();
     await failed.page.close();
@@ -125,8 +125,8 @@ describe("the graph of 400 entities", () => {
 
   it("lists what is loaded, loads more from the server, and opens an entity with the facts about it", async () => {
     const call = { name: "read_graph", arguments: {} };
-    const shown = await show(client, call, await client.callTool(call));
-    const { view, page } = shown;
+    const app = await show(client, call, await client.callTool(call));
+    const { view, page } = app;
     const status = view.getByRole("status");
     await status
       .filter({ hasText: /^\d+ of 400 entities, \d+ of 488 relations; 12 drawn\.$/ })

@@ -81,9 +81,9 @@ export function useViews(): (
     script = outputFiles[0]?.text ?? "";
   });
   afterAll(() => browser?.close());
-  return async (client, call, result, given = "light") => {
+  return async (client, call, result, options = "light") => {
     if (browser === undefined) throw new Error("The browser has not been started.");
-    const look: Look = typeof given === "string" ? { theme: given } : given;
+    const look: Look = typeof options === "string" ? { theme: options } : options;
     const { theme = "light", width = 640 } = look;
     const page = await browser.newPage({
       viewport: { width: width + 60, height: 600 },
@@ -114,10 +114,10 @@ export function useViews(): (
     const { contents } = await client.readResource({ uri: ui.resourceUri });
     const [html] = contents;
     if (html === undefined || !("text" in html)) throw new Error(`${ui.resourceUri} is not a page`);
-    const shown = [html.text, { ...look, theme, width }, call.arguments, result].map((value) =>
+    const viewArgs = [html.text, { ...look, theme, width }, call.arguments, result].map((value) =>
       JSON.stringify(value),
     );
-    await page.evaluate(`showView(${shown.join(", ")})`);
+    await page.evaluate(`showView(${viewArgs.join(", ")})`);
     return { view: page.frameLocator("iframe"), page, asked, loaded };
   };
 }

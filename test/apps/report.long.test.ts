@@ -40,17 +40,17 @@ describe("the report of a run", () => {
       "h1 is 'Docs'",
       "no console errors",
     ]);
-    const shown = await show(client, call, result);
-    await shown.view.getByRole("heading", { name: "✗ Failed: 2 of 3 checks failed" }).waitFor();
-    expect(await shown.view.getByRole("img", { name: "passed" }).count()).toBe(1);
-    expect(await shown.view.getByRole("img", { name: "failed" }).count()).toBe(2);
-    const picture = shown.view.getByRole("img", { name: /^Screenshot / });
+    const app = await show(client, call, result);
+    await app.view.getByRole("heading", { name: "✗ Failed: 2 of 3 checks failed" }).waitFor();
+    expect(await app.view.getByRole("img", { name: "passed" }).count()).toBe(1);
+    expect(await app.view.getByRole("img", { name: "failed" }).count()).toBe(2);
+    const picture = app.view.getByRole("img", { name: /^Screenshot / });
     await picture.waitFor();
     expect(await picture.evaluate((img) => Reflect.get(img, "naturalWidth"))).toBeGreaterThan(500);
-    expect(await shown.view.locator("pre").textContent()).toContain("owned");
-    expect(shown.asked.map(({ method }) => method)).toEqual(["resources/read"]);
-    await expectHarmless(shown);
-    await shown.page.close();
+    expect(await app.view.locator("pre").textContent()).toContain("owned");
+    expect(app.asked.map(({ method }) => method)).toEqual(["resources/read"]);
+    await expectHarmless(app);
+    await app.page.close();
   });
 
   it("of a suite has failed tests first, folds many that passed, and names screenshots by their tests", async () => {
@@ -68,25 +68,25 @@ describe("the report of a run", () => {
       name: "pw_run_suite",
       arguments: { tests: [...passing, ...failing], timeout_ms: 300_000 },
     };
-    const shown = await show(client, call, await client.callTool(call));
-    const [first] = await shown.view.getByRole("listitem").allTextContents();
+    const app = await show(client, call, await client.callTool(call));
+    const [first] = await app.view.getByRole("listitem").allTextContents();
     expect(first).toContain("Old prices are gone");
-    await shown.view.getByText("12 passed").click();
-    await shown.view.getByText("Page 12 loads").waitFor();
+    await app.view.getByText("12 passed").click();
+    await app.view.getByText("Page 12 loads").waitFor();
     for (const { name } of failing)
-      expect(await shown.view.locator("summary").getByText(name, { exact: true }).count()).toBe(1);
-    await shown.view
+      expect(await app.view.locator("summary").getByText(name, { exact: true }).count()).toBe(1);
+    await app.view
       .getByRole("img", { name: /^Screenshot (Old prices are gone|The form is sent)$/ })
       .waitFor();
-    await shown.page.close();
+    await app.page.close();
   });
 
   it("shows why a run did not finish", async () => {
     const { call, result } = await run("/", ["h1 contans 'x'"]);
-    const shown = await show(client, call, result);
-    await shown.view.getByText("contans").first().waitFor();
-    await shown.view.getByRole("heading", { name: "✗ Failed" }).waitFor();
-    await shown.page.close();
+    const app = await show(client, call, result);
+    await app.view.getByText("contans").first().waitFor();
+    await app.view.getByRole("heading", { name: "✗ Failed" }).waitFor();
+    await app.page.close();
   });
 
   it.each([
@@ -98,11 +98,11 @@ describe("the report of a run", () => {
       url: `${origin}/`,
       assertions: ["h1 is visible"],
     }));
-    const given = name === "pw_run_suite" ? { tests: suite } : { ...world().calls[name] };
-    const call = { name, arguments: given };
-    const shown = await show(client, call, await client.callTool(call));
-    await shown.view.getByRole("heading", { name: verdict }).waitFor();
-    if (name === "pw_run_suite") await expectHarmless(shown);
-    await shown.page.close();
+    const args = name === "pw_run_suite" ? { tests: suite } : { ...world().calls[name] };
+    const call = { name, arguments: args };
+    const app = await show(client, call, await client.callTool(call));
+    await app.view.getByRole("heading", { name: verdict }).waitFor();
+    if (name === "pw_run_suite") await expectHarmless(app);
+    await app.page.close();
   });
 });

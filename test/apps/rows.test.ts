@@ -33,14 +33,14 @@ describe.each([isLong ? POSTGRES : SQLITE])("the rows of $server", ({ server, to
   };
 
   it("are sorted by a column, numerically: descending, ascending and in the original order", async () => {
-    const shown = await shownFor({ max_rows: 12 });
-    const grid = shown.view.getByRole("table", { name: "Rows of the query" });
+    const app = await shownFor({ max_rows: 12 });
+    const grid = app.view.getByRole("table", { name: "Rows of the query" });
     const first = () => grid.locator("tbody tr").first().locator("td").first().textContent();
     const header = grid.getByRole("columnheader", { name: "n", exact: false }).first();
     await header.getByRole("button").focus();
-    await shown.page.keyboard.press("Enter");
+    await app.page.keyboard.press("Enter");
     expect(await header.getAttribute("aria-sort")).toBe("ascending");
-    await shown.page.keyboard.press("Enter");
+    await app.page.keyboard.press("Enter");
     expect(await header.getAttribute("aria-sort")).toBe("descending");
     expect(await first()).toBe("12");
     await grid.getByRole("button", { name: "load" }).click();
@@ -48,36 +48,36 @@ describe.each([isLong ? POSTGRES : SQLITE])("the rows of $server", ({ server, to
     // The smallest values of 37 n % 101.
     expect(await first()).toBe("11");
     expect(await grid.locator("td.null").count()).toBe(12);
-    await expectHarmless(shown);
-    await shown.page.close();
+    await expectHarmless(app);
+    await app.page.close();
   });
 
   it("continue page by page through the cursor, to the end", async () => {
-    const shown = await shownFor({ max_rows: 300 }, "dark");
-    const more = shown.view.getByRole("button", { name: "Load more rows" });
-    await shown.view.getByRole("status").filter({ hasText: "there are more" }).first().waitFor();
-    const count = await shown.view.locator("tbody tr").count();
+    const app = await shownFor({ max_rows: 300 }, "dark");
+    const more = app.view.getByRole("button", { name: "Load more rows" });
+    await app.view.getByRole("status").filter({ hasText: "there are more" }).first().waitFor();
+    const count = await app.view.locator("tbody tr").count();
     await more.click();
-    await expect.poll(() => shown.view.locator("tbody tr").count()).toBeGreaterThan(count);
+    await expect.poll(() => app.view.locator("tbody tr").count()).toBeGreaterThan(count);
     while (await more.isVisible()) {
-      const before = await shown.view.locator("tbody tr").count();
+      const before = await app.view.locator("tbody tr").count();
       await more.click();
-      await expect.poll(() => shown.view.locator("tbody tr").count()).toBeGreaterThan(before);
+      await expect.poll(() => app.view.locator("tbody tr").count()).toBeGreaterThan(before);
     }
-    expect(await shown.view.locator("tbody tr").count()).toBe(500);
-    expect(shown.asked[0]).toMatchObject({
+    expect(await app.view.locator("tbody tr").count()).toBe(500);
+    expect(app.asked[0]).toMatchObject({
       method: "tools/call",
       params: {
         name: tool,
         arguments: { [sql]: SQL, max_rows: 1_000, cursor: expect.any(String) },
       },
     });
-    await shown.page.close();
+    await app.page.close();
   });
 
   it("are sorted and filtered with words about which rows that covers, and are copied as shown", async () => {
-    const shown = await shownFor({ max_rows: 40 }, { downloads: true });
-    const { view, page } = shown;
+    const app = await shownFor({ max_rows: 40 }, { downloads: true });
+    const { view, page } = app;
     const facts = view.getByRole("status").first();
     await view.getByRole("table").getByRole("button", { name: "load" }).click();
     await facts
@@ -88,8 +88,8 @@ describe.each([isLong ? POSTGRES : SQLITE])("the rows of $server", ({ server, to
     await facts.filter({ hasText: "11 of the 40 loaded rows match" }).waitFor();
     expect(await view.locator("tbody tr").count()).toBe(11);
     await view.getByRole("button", { name: "Download CSV" }).click();
-    await expect.poll(() => shown.asked.map(({ method }) => method)).toContain("ui/download-file");
-    const { contents } = Object(shown.asked.at(-1)?.params);
+    await expect.poll(() => app.asked.map(({ method }) => method)).toContain("ui/download-file");
+    const { contents } = Object(app.asked.at(-1)?.params);
     const lines = String(contents[0].resource.text).split("\n");
     expect(lines[0]).toBe("n,load,city,missing,html");
     // The smallest value of 37 n % 101 in 3 and 30 to 39.
@@ -104,42 +104,42 @@ describe.each([isLong ? POSTGRES : SQLITE])("the rows of $server", ({ server, to
   });
 
   it("show the value of a cell, the whole window, and characters that would turn text", async () => {
-    const shown = await shownFor({
+    const app = await shownFor({
       [sql]: `SELECT 1 AS n, 'a' || '\u202e' || 'b' AS text, '{"a":[1,2]}' AS json`,
     });
-    const { view } = shown;
+    const { view } = app;
     await view.getByRole("cell", { name: "a\\u{202e}b" }).click();
     const value = view.getByRole("region", { name: "Value" });
     expect(await value.locator("pre").textContent()).toBe("a\\u{202e}b");
-    await shown.page.keyboard.press("Escape");
-    await shown.page.keyboard.press("ArrowRight");
-    await shown.page.keyboard.press("Enter");
+    await app.page.keyboard.press("Escape");
+    await app.page.keyboard.press("ArrowRight");
+    await app.page.keyboard.press("Enter");
     expect(await value.locator("pre").textContent()).toBe('{\n  "a": [\n    1,\n    2\n  ]\n}');
     // One row is not worth a chart.
     expect(await view.getByRole("button", { name: "Chart" }).count()).toBe(0);
     await view.getByRole("button", { name: "Full screen" }).click();
     await view.getByRole("button", { name: "Exit full screen" }).click();
     await view.getByRole("button", { name: "Full screen", exact: true }).waitFor();
-    expect(shown.asked).toEqual(
+    expect(app.asked).toEqual(
       ["fullscreen", "inline"].map((mode) => ({
         method: "ui/request-display-mode",
         params: { mode },
       })),
     );
-    await shown.page.close();
+    await app.page.close();
   });
 
   it("are one large number if there is only one", async () => {
-    const shown = await shownFor({ [sql]: "SELECT 1234567 AS total" });
-    await shown.view.getByText("1,234,567").waitFor();
-    expect(await shown.view.locator("table, button").count()).toBe(0);
-    await shown.page.close();
+    const app = await shownFor({ [sql]: "SELECT 1234567 AS total" });
+    await app.view.getByText("1,234,567").waitFor();
+    expect(await app.view.locator("table, button").count()).toBe(0);
+    await app.page.close();
   });
 
   it("are drawn as a chart of the columns that the user chooses", async () => {
-    const shown = await shownFor({ max_rows: 20 });
-    await shown.view.getByRole("button", { name: "Chart" }).click();
-    const drawing = shown.view.getByRole("figure", { name: "bar chart: n by city" });
+    const app = await shownFor({ max_rows: 20 });
+    await app.view.getByRole("button", { name: "Chart" }).click();
+    const drawing = app.view.getByRole("figure", { name: "bar chart: n by city" });
     await drawing.locator("canvas").waitFor();
     const series = drawing.locator(".u-series");
     expect(await series.locator("th").allTextContents()).toEqual(
@@ -151,13 +151,13 @@ describe.each([isLong ? POSTGRES : SQLITE])("the rows of $server", ({ server, to
     expect(await load.getAttribute("class")).toContain("u-off");
     await load.locator("th").click();
     expect(await load.getAttribute("class")).not.toContain("u-off");
-    await shown.view.getByRole("combobox", { name: "Type" }).selectOption({ label: "line" });
-    await shown.view.getByRole("figure", { name: "line chart: n by city" }).waitFor();
-    await shown.view.getByRole("combobox", { name: "By" }).selectOption({ label: "html" });
-    await shown.view.getByRole("button", { name: "Chart" }).click();
-    await shown.view.getByRole("table").waitFor();
-    await expectHarmless(shown);
-    await shown.page.close();
+    await app.view.getByRole("combobox", { name: "Type" }).selectOption({ label: "line" });
+    await app.view.getByRole("figure", { name: "line chart: n by city" }).waitFor();
+    await app.view.getByRole("combobox", { name: "By" }).selectOption({ label: "html" });
+    await app.view.getByRole("button", { name: "Chart" }).click();
+    await app.view.getByRole("table").waitFor();
+    await expectHarmless(app);
+    await app.page.close();
   });
 
   it("are drawn along a time axis, with gaps in proportion", async () => {
@@ -168,31 +168,31 @@ describe.each([isLong ? POSTGRES : SQLITE])("the rows of $server", ({ server, to
     const written = (day: number) => new Date(at(day)).toISOString().slice(0, 19).replace("T", " ");
     const values = days.map((day, total) => `('${written(day)}', ${total})`).join(", ");
     const dates = `WITH o(placed_at, total) AS (VALUES ${values}) SELECT placed_at, total FROM o`;
-    const shown = await shownFor({ [sql]: dates });
-    await shown.view.getByRole("button", { name: "Chart" }).click();
-    await shown.view.getByRole("figure", { name: "line chart: total by placed_at" }).waitFor();
-    const over = await shown.view.locator(".u-over").boundingBox();
+    const app = await shownFor({ [sql]: dates });
+    await app.view.getByRole("button", { name: "Chart" }).click();
+    await app.view.getByRole("figure", { name: "line chart: total by placed_at" }).waitFor();
+    const over = await app.view.locator(".u-over").boundingBox();
     const width = over?.width ?? 0;
     // The last order is where the time is, not where the next place would be.
-    await shown.view.locator(".u-over").hover({ position: { x: width * 0.5, y: 50 } });
-    const total = shown.view.locator(".u-series").filter({ hasText: "total" });
+    await app.view.locator(".u-over").hover({ position: { x: width * 0.5, y: 50 } });
+    const total = app.view.locator(".u-series").filter({ hasText: "total" });
     await total.filter({ hasText: /[78]$/ }).waitFor();
-    await shown.page.close();
+    await app.page.close();
   });
 
   it.each([["csv", "pre"]])(
     "are shown as the model asked for them: %s",
     async (format, element) => {
-      const shown = await shownFor({ max_rows: 5, format });
-      await shown.view.locator(element).filter({ hasText: "city 5" }).waitFor();
-      await expectHarmless(shown);
-      await shown.page.close();
+      const app = await shownFor({ max_rows: 5, format });
+      await app.view.locator(element).filter({ hasText: "city 5" }).waitFor();
+      await expectHarmless(app);
+      await app.page.close();
     },
   );
 
   it("are replaced by the error's text if the query fails", async () => {
-    const shown = await shownFor({ [sql]: "SELECT * FROM no_such_table" });
-    await shown.view.getByRole("alert").filter({ hasText: "no_such_table" }).waitFor();
-    await shown.page.close();
+    const app = await shownFor({ [sql]: "SELECT * FROM no_such_table" });
+    await app.view.getByRole("alert").filter({ hasText: "no_such_table" }).waitFor();
+    await app.page.close();
   });
 });

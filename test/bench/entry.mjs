@@ -47,7 +47,7 @@ async function starts(report) {
     refmcp: ENTRY,
     ...Object.fromEntries(serverNames().map((name) => [name, alone(name)])),
   };
-  const taken = await inTurn(
+  const durations = await inTurn(
     11,
     Object.fromEntries(
       Object.entries(commands).map(([name, argv]) => [
@@ -65,7 +65,7 @@ async function starts(report) {
     ),
     2,
   );
-  const least = Math.max(...serverNames().map((name) => median(taken[name])));
+  const least = Math.max(...serverNames().map((name) => median(durations[name])));
   const cost = Object.fromEntries(
     Object.entries(main).map(([name, list]) => [name, median(list.sort((a, b) => a - b))]),
   );
@@ -80,7 +80,7 @@ async function starts(report) {
       "main thread ms",
       "of the slowest server's",
     ],
-    rows: Object.entries(taken).map(([name, list]) => [
+    rows: Object.entries(durations).map(([name, list]) => [
       name,
       figure(minimum(list)),
       figure(median(list)),
@@ -110,16 +110,16 @@ async function calls(report, folder) {
     return (used * 1000) / MEASURED;
   };
   for (const lanes of [64, 1]) {
-    const taken = await inTurn(
+    const cpuTimes = await inTurn(
       3,
       { direct: cost(alone("filesystem"), lanes), refmcp: cost(ENTRY, lanes) },
       0,
     );
-    const direct = minimum(taken.direct);
+    const direct = minimum(cpuTimes.direct);
     report({
       title: `Processor time of reading a line, ${lanes} in flight, after ${WARM_UP.toLocaleString("en-US")} calls`,
       columns: ["", "µs a call, in all processes of the server", "more than direct", "of direct"],
-      rows: Object.entries(taken).map(([name, list]) => [
+      rows: Object.entries(cpuTimes).map(([name, list]) => [
         name,
         figure(minimum(list)),
         figure(minimum(list) - direct),
@@ -190,5 +190,5 @@ async function pings(report, folder) {
 async function allTime(pid) {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
   const pids = [pid, ...children.split(" ").filter(Boolean).map(Number)];
-  return (await Promise.all(pids.map(processorTime))).reduce((sum, one) => sum + one, 0);
+  return (await Promise.all(pids.map(processorTime))).reduce((sum, time) => sum + time, 0);
 }

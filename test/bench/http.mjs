@@ -162,13 +162,13 @@ async function throughput(report, start) {
       client.close();
       return perSecond;
     });
-  const taken = await inTurn(
+  const rates = await inTurn(
     3,
     Object.fromEntries(
       Object.entries(CASES).map(([label, [name, era]]) => [label, rate(label, name, era)]),
     ),
   );
-  const official = median(taken["official everything, a session"]);
+  const official = median(rates["official everything, a session"]);
   report({
     title: `Calls per second over HTTP after ${warmUp.toLocaleString("en-US")} calls, 64 in flight`,
     columns: [
@@ -178,7 +178,7 @@ async function throughput(report, start) {
       "µs of processor time a call, in the server",
       "of the bare loop's",
     ],
-    rows: Object.entries(taken).map(([label, list]) => [
+    rows: Object.entries(rates).map(([label, list]) => [
       label,
       figure(median(list)),
       ratio(median(list) / official),

@@ -52,7 +52,7 @@ async function starts(report, commands) {
   const memory = {};
   /** @type {Record<string, number[]>} */
   const main = {};
-  const taken = await inTurn(
+  const durations = await inTurn(
     15,
     Object.fromEntries(
       Object.entries(commands).map(([name, argv]) => [
@@ -69,8 +69,8 @@ async function starts(report, commands) {
     ),
     2,
   );
-  const loop = median(taken["bare loop"]);
-  const official = median(taken["official filesystem"]);
+  const loop = median(durations["bare loop"]);
+  const official = median(durations["official filesystem"]);
   const cost = Object.fromEntries(
     Object.entries(main).map(([name, list]) => [name, median(list.sort((a, b) => a - b))]),
   );
@@ -86,7 +86,7 @@ async function starts(report, commands) {
       "of the bare loop's",
       "RSS MB",
     ],
-    rows: Object.entries(taken).map(([name, list]) => [
+    rows: Object.entries(durations).map(([name, list]) => [
       name,
       figure(minimum(list)),
       figure(median(list)),

@@ -47,9 +47,9 @@ export async function drive({ driver, argument, node }: ForeignClient, place: Pl
     return { id, outcome };
   }
   async function value(name: string, rest: object = {}): Promise<unknown> {
-    const { value: given, thrown } = await order(name, rest).outcome;
+    const { value: result, thrown } = await order(name, rest).outcome;
     if (thrown !== undefined) throw new Error(thrown);
-    return given;
+    return result;
   }
   return {
     /** @param way what to start, or where to connect to; a bridge to a URL preloads `recorder` into its own process. */
@@ -98,7 +98,7 @@ export function preload(folder: string, file: "loopback.mjs" | "record.mjs", log
 export async function recorded(log: string): Promise<{ signals: string[]; code?: number }[]> {
   const processes = new Map<number, { signals: string[]; code?: number }>();
   const text = await readFile(log, "utf8").catch(() => "");
-  for (const line of text.split("\n").filter((one) => one !== "")) {
+  for (const line of text.split("\n").filter((row) => row !== "")) {
     const { pid, event }: { pid: number; event: string | number } = JSON.parse(line);
     const earlier = processes.get(pid) ?? { signals: [] };
     if (typeof event === "number") earlier.code = event;

@@ -74,7 +74,7 @@ export async function passesScored(
 export async function passesTasks(suite: Program, url: URL): Promise<void> {
   const names = await taskScenarios(suite);
   expectNumber(names, TASKS);
-  for (const name of names.filter((one) => one !== "tasks-required-task-error")) {
+  for (const name of names.filter((scenario) => scenario !== "tasks-required-task-error")) {
     const { code, output, scenarios } = await runSuite(suite, url, ["--scenario", name]);
     const checks = scenarios.get(name) ?? [];
     // The suite does not look at notifications of tasks yet.

@@ -126,33 +126,33 @@ describe("npm start on a fresh clone", () => {
 const FIRST_CALLS: Readonly<
   Record<
     string,
-    () => { args: string[]; tool: string; given?: Record<string, unknown>; answer: RegExp }
+    () => { args: string[]; tool: string; input?: Record<string, unknown>; answer: RegExp }
   >
 > = {
   fetch: () => ({
     args: ["--allow-host", new URL(url).host],
     tool: "fetch",
-    given: { url },
+    input: { url },
     answer: /Tea is served/,
   }),
-  git: () => ({ args: ["."], tool: "git_log", given: { max_count: 1 }, answer: /Message: clone/ }),
+  git: () => ({ args: ["."], tool: "git_log", input: { max_count: 1 }, answer: /Message: clone/ }),
   memory: () => ({ args: [], tool: "read_graph", answer: /"entities": ?\[\]/ }),
   playwright: () => ({
     args: [],
     tool: "pw_inspect_page",
-    given: { url },
+    input: { url },
     answer: /Tea is served/,
   }),
   postgres: () => ({
     args: ["--embedded"],
     tool: "query",
-    given: { sql: "SELECT version()" },
+    input: { sql: "SELECT version()" },
     answer: /PostgreSQL \d+/,
   }),
   sqlite: () => ({
     args: ["--db-path", "tea.db"],
     tool: "read_query",
-    given: { query: "SELECT 6 * 7 AS answer" },
+    input: { query: "SELECT 6 * 7 AS answer" },
     answer: /\b42\b/,
   }),
 };
@@ -185,9 +185,9 @@ describe.each(SERVERS)("the entry that %s prints for Claude Desktop", (name) => 
       }
       return;
     }
-    const { args, tool, given = {}, answer } = first;
+    const { args, tool, input = {}, answer } = first;
     const client = await start(args);
-    const { content, isError } = await client.callTool({ name: tool, arguments: given });
+    const { content, isError } = await client.callTool({ name: tool, arguments: input });
     expect(isError, JSON.stringify(content)).not.toBe(true);
     expect(JSON.stringify(content).replaceAll("\\", "")).toMatch(answer);
   });

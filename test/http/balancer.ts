@@ -19,7 +19,7 @@ export async function startBalancer(
   targets: readonly URL[],
   { healthPath }: { readonly healthPath?: string } = {},
 ): Promise<Balancer> {
-  const taken: number[] = [];
+  const processIndexes: number[] = [];
   let next = 0;
   const server = createServer((incoming, response) => {
     const first = next;
@@ -38,15 +38,15 @@ export async function startBalancer(
       if (healthPath !== undefined && !(await isHealthy(new URL(healthPath, target))))
         return pass(tried + 1);
       const { method = "GET", headers } = incoming;
-      const { host: _, "transfer-encoding": __, ...kept } = headers;
+      const { host: _, "transfer-encoding": __, ...otherHeaders } = headers;
       const length = Buffer.concat(chunks).length;
       const outgoing = request(target, {
         method,
-        headers: { ...kept, "content-length": length },
+        headers: { ...otherHeaders, "content-length": length },
         agent: false,
       });
       outgoing.on("response", (answer) => {
-        taken.push(index);
+        processIndexes.push(index);
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(response);
         answer.on("error", () => response.destroy());
@@ -64,7 +64,7 @@ export async function startBalancer(
   const port = typeof address === "object" && address !== null ? address.port : 0;
   return {
     url: new URL(`http://127.0.0.1:${port}/mcp`),
-    taken,
+    taken: processIndexes,
     close: () =>
       new Promise((closed) => {
         server.close(() => closed());

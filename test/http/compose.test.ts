@@ -66,7 +66,7 @@ async function start({ build, environment }: z.infer<typeof service>): Promise<H
   const folderOfBuild = join(ROOT, "docs", build?.context ?? "");
   const file = DockerfileParser.parse(await readFile(join(folderOfBuild, "Dockerfile"), "utf8"));
   const env: Record<string, string> = {};
-  for (const variable of file.getENVs().flatMap((one) => one.getProperties()))
+  for (const variable of file.getENVs().flatMap((instruction) => instruction.getProperties()))
     env[variable.getName()] = (variable.getValue() ?? "").replace(/^\/data/, folder);
   for (const [name, value] of Object.entries(environment)) env[name] = interpolated(value);
   expect(env["REFMCP_MEMORY_HTTP"]).toBe("0.0.0.0:8080");
@@ -107,7 +107,7 @@ beforeAll(async () => {
   url.pathname = "/memory";
   database = new Database({ connectionString: url.href });
   await database.connect();
-  replicas = await Promise.all(REPLICAS.map(([, one]) => start(one)));
+  replicas = await Promise.all(REPLICAS.map(([, replica]) => start(replica)));
   const healthPath = /^ *health_uri (\S+)$/m.exec(compose.configs.caddyfile.content)?.[1] ?? "";
   balancer = await startBalancer(
     replicas.map(({ url }) => url),
@@ -144,13 +144,13 @@ const open = (name: string) => ({ name: "open_nodes", arguments: { names: [name]
 describe("docs/compose.yaml", () => {
   it("runs every container without privileges, on a read-only file system, as a user", () => {
     expect(Object.keys(compose.services)).toEqual(["database", "memory-1", "memory-2", "proxy"]);
-    for (const [name, one] of Object.entries(compose.services)) {
-      expect(one, name).toMatchObject({
+    for (const [name, container] of Object.entries(compose.services)) {
+      expect(container, name).toMatchObject({
         read_only: true,
         cap_drop: ["ALL"],
         security_opt: ["no-new-privileges:true"],
       });
-      expect(one.user, name).not.toMatch(/^(?:0|root)\b/);
+      expect(container.user, name).not.toMatch(/^(?:0|root)\b/);
     }
   });
 
@@ -163,10 +163,10 @@ describe("docs/compose.yaml", () => {
   });
 
   it("gives a replica the time to drain and to end its calls", async () => {
-    for (const [, one] of REPLICAS) {
-      const graceMs = Number(/^(\d+)s$/.exec(one.stop_grace_period ?? "")?.[1]) * 1000;
+    for (const [, replica] of REPLICAS) {
+      const graceMs = Number(/^(\d+)s$/.exec(replica.stop_grace_period ?? "")?.[1]) * 1000;
       const { REFMCP_MEMORY_DRAIN_MS: drain = "5000", REFMCP_MEMORY_TIMEOUT_MS: limit = "50000" } =
-        one.environment;
+        replica.environment;
       expect(graceMs).toBeGreaterThanOrEqual(Number(drain) + Number(limit) + 2_000);
     }
   });

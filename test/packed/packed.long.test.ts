@@ -205,7 +205,7 @@ describe("the packed packages", () => {
     const { exports } = JSON.parse(
       await readFile(join(ROOT, "packages", name, "package.json"), "utf8"),
     );
-    for (const entry of Object.keys(exports).filter((one) => !one.includes("*")))
+    for (const entry of Object.keys(exports).filter((path) => !path.includes("*")))
       for (const resolver of ["node16-esm", "bundler"])
         expect(entrypoints[entry].resolutions[resolver].resolution.fileName, entry).toMatch(
           /\.d\.ts$/,

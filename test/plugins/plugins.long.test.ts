@@ -13,13 +13,13 @@ afterAll(async () => {
 
 /** A vendor's program with a new home, for the tests of a suite, which are skipped where it cannot be installed. */
 function useVendor(name: VendorName) {
-  let found: Vendor | string = "";
+  let vendor: Vendor | string = "";
   beforeAll(async () => {
-    found = await vendorOf(name);
-    if (typeof found !== "string") homes.push(found.home);
+    vendor = await vendorOf(name);
+    if (typeof vendor !== "string") homes.push(vendor.home);
   }, 600_000);
   return ({ skip }: { skip: (reason: string) => never }): Vendor =>
-    typeof found === "string" ? skip(found) : found;
+    typeof vendor === "string" ? skip(vendor) : vendor;
 }
 
 const printing = (text: string) => ({ code: 0, output: expect.stringContaining(text) });

@@ -49,9 +49,9 @@ function dropOptions(union: Fields, drops: (option: Fields) => boolean, count: n
   const { anyOf } = union;
   if (!Array.isArray(anyOf))
     throw new Error("The schema of 2025-03-26 has no union where options were added.");
-  const kept = anyOf.filter((option) => !(isFields(option) && drops(option)));
-  if (kept.length !== anyOf.length - count) {
-    throw new Error(`${anyOf.length - kept.length} options were added, not ${count}.`);
+  const options = anyOf.filter((option) => !(isFields(option) && drops(option)));
+  if (options.length !== anyOf.length - count) {
+    throw new Error(`${anyOf.length - options.length} options were added, not ${count}.`);
   }
-  union.anyOf = kept;
+  union.anyOf = options;
 }

@@ -98,7 +98,7 @@ describe.each(REVISIONS)("%s, requests", (revision) => {
     const values = progress.map(({ params }) => Number(fieldsAt(params).progress));
     expect(values[0]).toBe(1);
     expect([1, 3, 4]).toEqual(expect.arrayContaining(values));
-    expect(values).toEqual(values.toSorted((one, other) => one - other));
+    expect(values).toEqual(values.toSorted((a, b) => a - b));
   });
 
   it("report no progress without a token, and in the modern era log nothing without a level", async () => {
@@ -151,7 +151,7 @@ describe("2026-07-28, the claims of a request", () => {
   const talk = conversation(() => launch("--roots", "off"), MODERN);
 
   it.each(["1900-01-01", "2025-11-25", "2024-11-05", "2026-07-28-draft", ""])(
-    "are refused for the version %j, whatever the request, at any time",
+    "are refused for the version %j, for any request, at any time",
     async (version) => {
       for (const method of ["server/discover", "tools/call", "subscriptions/listen", "x/y"]) {
         const params = { ...slow(1), notifications: {}, _meta: metaOf({}, version) };

@@ -9,8 +9,10 @@ export class ToolBook {
   /** Records a page of `tools/list`; returns the problems in its schemas. */
   list(result: Fields): string[] {
     return listAt(result, "tools").flatMap(({ name, inputSchema, outputSchema }) => {
-      const problems = [compile(inputSchema), compile(outputSchema)].flatMap((made) =>
-        typeof made === "string" ? [`${String(name)} has an invalid schema: ${made}`] : [],
+      const problems = [compile(inputSchema), compile(outputSchema)].flatMap((validator) =>
+        typeof validator === "string"
+          ? [`${String(name)} has an invalid schema: ${validator}`]
+          : [],
       );
       const output = compile(outputSchema);
       this.#outputs.set(name, typeof output === "function" ? output : undefined);

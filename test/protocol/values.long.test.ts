@@ -58,15 +58,15 @@ describe.each(SERVERS)("the %s server, given millions of values in one message",
     const status = readFileSync(`/proc/${connected.pid}/status`, "utf8");
     expect(Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024).toBeLessThan(MAX_MB);
   });
-  const refused = (tool: string, given: Record<string, unknown>) =>
-    expect(connected.client.callTool({ name: tool, arguments: given })).rejects.toThrow(
+  const refused = (tool: string, args: Record<string, unknown>) =>
+    expect(connected.client.callTool({ name: tool, arguments: args })).rejects.toThrow(
       "The message has more than 100,000 values",
     );
 
   it("refuses them in every array of every tool, and answers a ping", async () => {
     const { tools } = await connected.client.listTools();
     for (const tool of tools)
-      for (const given of filled(schema.parse(tool.inputSchema))) await refused(tool.name, given);
+      for (const args of filled(schema.parse(tool.inputSchema))) await refused(tool.name, args);
   });
 
   it("refuses them as names of arguments", async () => {

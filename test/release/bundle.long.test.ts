@@ -119,14 +119,16 @@ describe.each(SERVERS)("the bundle of the %s server", (name) => {
       (file) => /^node_modules\/((@[^/]+\/)?[^/]+)\/package\.json$/.exec(file)?.[1] ?? [],
     );
     expect(sections.size).toBe(packages.length);
-    for (const one of packages) {
+    for (const dependency of packages) {
       const { version } = JSON.parse(
-        await readFile(at("node_modules", one, "package.json"), "utf8"),
+        await readFile(at("node_modules", dependency, "package.json"), "utf8"),
       );
       const license =
-        files.find((file) => new RegExp(`^node_modules/${one}/licen[cs]e`, "i").test(file)) ?? "";
+        files.find((file) =>
+          new RegExp(`^node_modules/${dependency}/licen[cs]e`, "i").test(file),
+        ) ?? "";
       const own = (await readFile(at(license), "utf8")).replaceAll("\r\n", "\n").trim();
-      expect(sections.get(`${one} ${version}`), one).toContain(own);
+      expect(sections.get(`${dependency} ${version}`), dependency).toContain(own);
     }
   });
 

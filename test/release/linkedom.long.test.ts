@@ -62,18 +62,19 @@ it("linkedom's faster parts give what the original ones give", async () => {
   const faster = await bundled("faster", [fasterLinkedom]);
   const seen = ({ parseHTML }: typeof original) => {
     const { document } = parseHTML(MARKUP);
-    const tell = (one: Seen) => `${one.localName} ${one.className} ${one.textContent}`;
+    const describeElement = (element: Seen) =>
+      `${element.localName} ${element.className} ${element.textContent}`;
     return [
       ...SELECTORS.map((selector) => [
         selector,
-        ...[...document.querySelectorAll(selector)].map(tell),
+        ...[...document.querySelectorAll(selector)].map(describeElement),
       ]),
       ...["p", "P", "LI", "foreignObject", "*"].map((name) =>
-        [...document.getElementsByTagName(name)].map(tell),
+        [...document.getElementsByTagName(name)].map(describeElement),
       ),
-      [...document.querySelectorAll("*")].map((one: Seen) => [
-        one.matches(".x, li"),
-        one.closest("p, .a")?.localName,
+      [...document.querySelectorAll("*")].map((element: Seen) => [
+        element.matches(".x, li"),
+        element.closest("p, .a")?.localName,
       ]),
       document.toString(),
     ];

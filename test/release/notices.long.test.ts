@@ -40,7 +40,7 @@ async function packagesIn(name: string): Promise<Package[]> {
     format: "esm",
     external: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   });
-  const shown = await build({
+  const viewBuild = await build({
     absWorkingDir: folder,
     entryPoints: views,
     bundle: true,
@@ -52,7 +52,7 @@ async function packagesIn(name: string): Promise<Package[]> {
     outdir: "dist",
     loader: { ".css": "empty" },
   });
-  const used = [metafile, shown.metafile].flatMap(({ outputs }) =>
+  const used = [metafile, viewBuild.metafile].flatMap(({ outputs }) =>
     Object.values(outputs).flatMap(({ inputs }) =>
       Object.entries(inputs).flatMap(([input, { bytesInOutput }]) =>
         bytesInOutput > 0 ? join(folder, input) : [],
@@ -60,7 +60,7 @@ async function packagesIn(name: string): Promise<Package[]> {
     ),
   );
   const folders = new Set<string>();
-  const paths = Object.keys({ ...metafile.inputs, ...shown.metafile.inputs }).map((input) =>
+  const paths = Object.keys({ ...metafile.inputs, ...viewBuild.metafile.inputs }).map((input) =>
     join(folder, input),
   );
   for (const path of paths) {
@@ -82,11 +82,15 @@ describe.each(SERVERS)("the notices of the %s server", (name) => {
       await readFile(join(serverFolder(name), "THIRD_PARTY_NOTICES"), "utf8"),
     );
     const packages = await packagesIn(name);
-    expect(packages.map((one) => one.name)).toEqual(expect.arrayContaining(["zod", "jose"]));
+    expect(packages.map((dependency) => dependency.name)).toEqual(
+      expect.arrayContaining(["zod", "jose"]),
+    );
     const own = [...sections.keys()].filter(
       (title) => !/ \(in .*\)$|^Notices in source files$/.test(title),
     );
-    expect(own).toEqual(packages.map((one) => `${one.name} ${one.version}`).toSorted());
+    expect(own).toEqual(
+      packages.map((dependency) => `${dependency.name} ${dependency.version}`).toSorted(),
+    );
     const bill: { components: { group?: string; name: string; version: string; purl?: string }[] } =
       JSON.parse(await readFile(join(serverFolder(name), "sbom.cdx.json"), "utf8"));
     const listed = bill.components
@@ -94,30 +98,33 @@ describe.each(SERVERS)("the notices of the %s server", (name) => {
       .filter(
         ({ purl, group, name }) => purl !== undefined && group !== "@refmcp" && !name.includes("/"),
       )
-      .map((one) => `${one.group === undefined ? "" : `${one.group}/`}${one.name} ${one.version}`);
+      .map(
+        (component) =>
+          `${component.group === undefined ? "" : `${component.group}/`}${component.name} ${component.version}`,
+      );
     // The SBOM lists what has code in the bundle.
     const empty = packages
       .filter(({ hasCode }) => !hasCode)
-      .map((one) => `${one.name} ${one.version}`);
+      .map((dependency) => `${dependency.name} ${dependency.version}`);
     expect(empty.length).toBeLessThan(packages.length / 2);
     expect([...new Set([...listed, ...empty])].toSorted()).toEqual(own);
-    for (const one of packages) {
-      const section = sections.get(`${one.name} ${one.version}`) ?? "";
+    for (const dependency of packages) {
+      const section = sections.get(`${dependency.name} ${dependency.version}`) ?? "";
       // Old manifests name none; their text is checked below.
-      expect(section, one.name).toContain(`License: ${one.license ?? "MIT"}\n`);
-      expect(section, `${one.name}: source`).toMatch(/^Source: https:\/\/\S+$/m);
-      expect(section, `${one.name}: permission`).toMatch(
+      expect(section, dependency.name).toContain(`License: ${dependency.license ?? "MIT"}\n`);
+      expect(section, `${dependency.name}: source`).toMatch(/^Source: https:\/\/\S+$/m);
+      expect(section, `${dependency.name}: permission`).toMatch(
         /Permission (is hereby granted|to use, copy)|Redistribution and use|TERMS AND CONDITIONS|Mozilla Public License,? [Vv]ersion 2\.0/,
       );
-      const files = readdirSync(one.folder, { withFileTypes: true }).flatMap((entry) => {
+      const files = readdirSync(dependency.folder, { withFileTypes: true }).flatMap((entry) => {
         if (!/licen[cs]e|notice/i.test(entry.name)) return [];
         return entry.isFile()
           ? [entry.name]
-          : readdirSync(join(one.folder, entry.name)).map((file) => join(entry.name, file));
+          : readdirSync(join(dependency.folder, entry.name)).map((file) => join(entry.name, file));
       });
       for (const file of files)
-        expect(section, `${one.name}/${file}`).toContain(
-          readFileSync(join(one.folder, file), "utf8").replaceAll("\r\n", "\n").trim(),
+        expect(section, `${dependency.name}/${file}`).toContain(
+          readFileSync(join(dependency.folder, file), "utf8").replaceAll("\r\n", "\n").trim(),
         );
     }
   });

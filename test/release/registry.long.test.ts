@@ -31,7 +31,8 @@ describe.each(SERVERS)("server.json of the %s server", (name) => {
 
   it("asks for the same variables for the image, with paths in the container", async () => {
     const [npm, image] = (await entryOf(name)).packages;
-    const named = (one: typeof npm) => one?.environmentVariables?.map((variable) => variable.name);
+    const named = (entry: typeof npm) =>
+      entry?.environmentVariables?.map((variable) => variable.name);
     expect(named(image)).toEqual(named(npm));
     for (const { format, placeholder, isRequired } of image?.environmentVariables ?? [])
       if (placeholder !== undefined)

@@ -10,7 +10,7 @@ import { ROOT } from "../servers.ts";
 export const { version: VERSION }: { version: string } = JSON.parse(
   readFileSync(join(ROOT, "packages", "core", "package.json"), "utf8"),
 );
-let made: Promise<string> | undefined;
+let releaseFolder: Promise<string> | undefined;
 
 /** Runs the script that makes everything that a release publishes. */
 export const artifacts = (tag: string, folder: string) =>
@@ -22,11 +22,11 @@ export const artifacts = (tag: string, folder: string) =>
 
 /** A folder with everything that a release publishes, made once for all tests of a process. */
 export function madeRelease(): Promise<string> {
-  made ??= mkdtemp(join(inject("shared"), "release-")).then(async (folder) => {
+  releaseFolder ??= mkdtemp(join(inject("shared"), "release-")).then(async (folder) => {
     await artifacts(`v${VERSION}`, folder);
     return folder;
   });
-  return made;
+  return releaseFolder;
 }
 
 /** A package as published. @param name `core`, `server-git` or `refmcp` */

@@ -18,7 +18,7 @@ describe("what is committed", () => {
   );
 
   it("contains no path of the machine it was created on", async () => {
-    const found = await execute(
+    const result = await execute(
       "git",
       ["grep", "--files-with-matches", "--fixed-strings", "-I", resolve(ROOT)],
       {
@@ -29,6 +29,6 @@ describe("what is committed", () => {
       if (error.code !== 1) throw error;
       return error;
     });
-    expect(found.stdout.split("\n").filter((file) => file !== "")).toEqual([]);
+    expect(result.stdout.split("\n").filter((file) => file !== "")).toEqual([]);
   });
 });

@@ -77,14 +77,14 @@ describe("the release", () => {
   it("begins with a tag, and publishes only after all tests have passed", () => {
     expect(on).toEqual({ push: { tags: ["v*"] } });
     const build = runsOf(jobs["build"]).split("\n");
-    const [gate, all, made] = [
+    const [gate, all, artifacts] = [
       build.indexOf(".ci/run"),
       build.indexOf("npm run test:all"),
       build.findIndex((line) => line.includes("artifacts.mjs")),
     ];
     expect(gate).toBeGreaterThan(0);
     expect(all).toBeGreaterThan(gate);
-    expect(made).toBeGreaterThan(all);
+    expect(artifacts).toBeGreaterThan(all);
     expect(conditionsOf(jobs["build"])).toEqual([]);
     expect(jobs["npm"]?.needs).toBe("build");
     expect(jobs["images"]?.needs).toBe("build");
@@ -168,7 +168,7 @@ describe("the release", () => {
 
 describe("the gate", () => {
   // Nothing else: a branch on the time, the date or an argument would be green about what it did not run.
-  it("runs three commands, whatever happens", () => {
+  it("runs three commands unconditionally", () => {
     const lines = readFileSync(join(ROOT, ".ci", "run"), "utf8")
       .split("\n")
       .filter((line) => line !== "" && !line.startsWith("#"));
@@ -217,7 +217,7 @@ describe("the long tests", () => {
     expect(stubs.map(({ file }) => file)).toEqual([]);
   });
 
-  it.each(["nightly.yml", "release.yml"])("all run in %s, whatever happens", (file) => {
+  it.each(["nightly.yml", "release.yml"])("all run unconditionally in %s", (file) => {
     const running = Object.values(read(file).jobs).filter((job) =>
       runsOf(job).split("\n").includes("npm run test:all"),
     );

@@ -183,8 +183,8 @@ describe("the filesystem server in a shell", () => {
     const listed = await shell(serverBin("filesystem"), ["tools", "--json"]);
     const names = JSON.parse(listed.stdout).map(({ name }: { name: string }) => name);
     expect(names).toContain("read_text_file");
-    const one = await shell(serverBin("filesystem"), ["tools", "read_text_file"]);
-    expect(one.stdout).toContain("call read_text_file");
+    const help = await shell(serverBin("filesystem"), ["tools", "read_text_file"]);
+    expect(help.stdout).toContain("call read_text_file");
   });
 
   it("stays below the working directory if none is given", async () => {

@@ -19,7 +19,7 @@ const STARTS = {
       },
       { name: "open_nodes", arguments: { names: ["Zoë"] } },
     ],
-    found: "lives in Köln",
+    answerText: "lives in Köln",
   },
   sqlite: {
     args: [
@@ -37,12 +37,12 @@ const STARTS = {
       { name: "undo_database_change", arguments: { change_id: "CHANGE" } },
       { name: "read_query", arguments: { query: "SELECT a FROM t" } },
     ],
-    found: "Grüße",
+    answerText: "Grüße",
   },
 } as const;
 
 describe.each(["memory", "sqlite"] as const)("the %s server with a file on Windows", (server) => {
-  const { args, calls, found } = STARTS[server];
+  const { args, calls, answerText } = STARTS[server];
   let lines: readonly Line[] = [];
 
   beforeAll(async () => {
@@ -58,7 +58,7 @@ describe.each(["memory", "sqlite"] as const)("the %s server with a file on Windo
   it("keeps what it stored, also where the path has spaces and other letters", () => {
     const answers = lines.filter(({ event }) => event === "call");
     expect(answers).toMatchObject(calls.map(({ name }) => ({ name, isError: false })));
-    expect(JSON.stringify(answers.at(-1))).toContain(found);
+    expect(JSON.stringify(answers.at(-1))).toContain(answerText);
   });
 });
 

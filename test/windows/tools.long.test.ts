@@ -75,7 +75,7 @@ describe.each(Object.keys(OPTIONS))("the %s server on Windows", (server) => {
     const sessions: Session[] = [];
     for (const era of ERAS)
       for (const group of asked[era]) sessions.push(await session(era, group));
-    const ends = ERAS.flatMap((era) => sessions.find((one) => one.era === era) ?? []);
+    const ends = ERAS.flatMap((era) => sessions.find((candidate) => candidate.era === era) ?? []);
     lines = await there.run("tools", { sessions, ends });
   }, START_MS);
   afterAll(() => Promise.all(worlds.map((world) => world.dispose())));

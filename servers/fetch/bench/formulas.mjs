@@ -123,8 +123,8 @@ export async function bench({ report }) {
   };
   /** @param {string} markdown @param {string} tex @param {number} index */
   const isKept = (markdown, tex, index) => {
-    const found = new RegExp(`F${index}:\\s*(.*?)\\s*:F${index}`, "s").exec(markdown)?.[1];
-    const inner = /^\$+(.*?)\$+$/s.exec(found?.replace(/\s+/g, " ") ?? "")?.[1];
+    const text = new RegExp(`F${index}:\\s*(.*?)\\s*:F${index}`, "s").exec(markdown)?.[1];
+    const inner = /^\$+(.*?)\$+$/s.exec(text?.replace(/\s+/g, " ") ?? "")?.[1];
     return inner !== undefined && drawn(inner) === drawn(tex);
   };
   const names = /** @type {(keyof typeof NAMES)[]} */ (Object.keys(NAMES));
@@ -140,15 +140,15 @@ export async function bench({ report }) {
     const row = [];
     for (const [index, pipeline] of pipelines.entries()) {
       const markdown = (await pipeline.markdown(html, "https://mill.example/")) ?? "";
-      const kept = TEX.filter((tex, number) => isKept(markdown, tex, number)).length;
-      total[index] = (total[index] ?? 0) + kept;
-      row.push(`${kept} of ${TEX.length}`);
+      const count = TEX.filter((tex, number) => isKept(markdown, tex, number)).length;
+      total[index] = (total[index] ?? 0) + count;
+      row.push(`${count} of ${TEX.length}`);
     }
     rows.push([how, ...row]);
   }
   for (const pipeline of pipelines) await pipeline.close();
   const all = rows.length * TEX.length;
-  rows.push(["all", ...total.map((kept) => `${((100 * kept) / all).toFixed(1)} %`)]);
+  rows.push(["all", ...total.map((count) => `${((100 * count) / all).toFixed(1)} %`)]);
   report({
     title: "Formulas kept, by how the page shows them",
     columns: ["", ...names.map((name) => NAMES[name])],

@@ -73,13 +73,13 @@ export async function bench({ report }) {
       await writeFile(file, page(size));
       const ours = await converted("here", file, runs, modules);
       const theirs = await converted("jsdom", file, size > 1_000_000 ? 1 : runs, modules);
-      /** @param {typeof ours} one */
-      const told = (one) =>
-        one === undefined ? "over 60 s" : `${figure(one.ms)} ms, ${figure(one.mb)} MB`;
+      /** @param {typeof ours} result */
+      const summary = (result) =>
+        result === undefined ? "over 60 s" : `${figure(result.ms)} ms, ${figure(result.mb)} MB`;
       rows.push([
         `${(size / 1_000).toLocaleString("en-US")} kB`,
-        told(theirs),
-        told(ours),
+        summary(theirs),
+        summary(ours),
         theirs === undefined || ours === undefined ? "–" : ratio(ours.ms / theirs.ms),
       ]);
     }
@@ -112,9 +112,9 @@ async function mixed(modules, builtIn) {
     corpora !== "" && existsSync(join(corpora, folder)) ? join(corpora, folder) : "";
   const [wcxb, full] = [clone("web-content-extraction-benchmark"), clone("readability")];
   const pages = [];
-  if (wcxb !== "") for await (const one of pagesOfAllTypes(wcxb, "test")) pages.push(one);
+  if (wcxb !== "") for await (const page of pagesOfAllTypes(wcxb, "test")) pages.push(page);
   const folder = full === "" ? builtIn : join(full, "test", "test-pages");
-  for await (const one of readabilityPages(folder)) pages.push(one);
+  for await (const page of readabilityPages(folder)) pages.push(page);
   const chosen = wcxb === "" ? pages : pages.filter((_, index) => index % EVERY === 0);
   const pipelines = /** @type {const} */ (["readability", "here", "here"]).map(
     (name) => new Pipeline(name, modules),
@@ -134,25 +134,25 @@ async function mixed(modules, builtIn) {
   );
   /** @param {Pipeline[]} threads */
   const rate = async (threads) => {
-    const left = chosen.values();
+    const queue = chosen.values();
     const began = performance.now();
     await Promise.all(
       threads.map(async (thread) => {
-        for (const { html, url } of left) await thread.markdown(html, url);
+        for (const { html, url } of queue) await thread.markdown(html, url);
       }),
     );
     return figure((chosen.length * 1_000) / (performance.now() - began));
   };
-  const [, one, other] = pipelines;
+  const [, first, second] = pipelines;
   // The second thread has not loaded its code yet.
-  if (one && other) await rate([one, other]);
+  if (first && second) await rate([first, second]);
   const rows = [
     [NAMES.readability, figure(theirs), "–", "–"],
     [
       NAMES.here,
       figure(ours),
-      one ? await rate([one]) : "–",
-      one && other ? await rate([one, other]) : "–",
+      first ? await rate([first]) : "–",
+      first && second ? await rate([first, second]) : "–",
     ],
     ["here / peer", ratio(ours / theirs), "–", "–"],
   ];
@@ -176,7 +176,7 @@ async function downloads(html) {
   const client = new RawClient([process.execPath, BIN, "--allow-host", host]);
   try {
     await client.initialize();
-    const taken = await inTurn(
+    const durations = await inTurn(
       101,
       {
         floor: async () => (await fetch(url)).text(),
@@ -185,7 +185,7 @@ async function downloads(html) {
       },
       5,
     );
-    const floor = median(taken.floor);
+    const floor = median(durations.floor);
     /** @param {string} what @param {number[]} list */
     const row = (what, list) => [
       what,
@@ -197,8 +197,8 @@ async function downloads(html) {
       title: "A page of 56 kB on loopback, over stdio, ms",
       columns: ["work", "global fetch alone", "here", "beyond it"],
       rows: [
-        row("its source, downloaded again", taken.raw),
-        row("a piece of a kept page", taken.kept),
+        row("its source, downloaded again", durations.raw),
+        row("a piece of a kept page", durations.kept),
       ],
     };
   } finally {

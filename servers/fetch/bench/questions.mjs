@@ -120,7 +120,7 @@ export async function bench({ report }) {
     await client.initialize();
     const rows = [];
     for (const max_length of BUDGETS) {
-      let found = 0;
+      let hits = 0;
       let chars = 0;
       for (const { page, question, answer } of asked) {
         const { content } = await client.call("fetch_many", {
@@ -130,18 +130,18 @@ export async function bench({ report }) {
         });
         const text = content.map((block) => block.text).join("\n");
         chars += text.length;
-        if (answer.test(text)) found += 1;
+        if (answer.test(text)) hits += 1;
         else if (process.env.REFMCP_VERBOSE)
           process.stdout.write(`${max_length} ${page}: ${question}\n`);
       }
       rows.push([
         `question, ${max_length} characters`,
-        share(found, asked.length),
+        share(hits, asked.length),
         perQuestion(chars, asked.length),
       ]);
     }
     let read = 0;
-    let found = 0;
+    let hits = 0;
     for (const { page, question, answer } of asked) {
       let text = "";
       for (let start = 0; start !== undefined && !answer.test(text); ) {
@@ -157,11 +157,11 @@ export async function bench({ report }) {
       read += text.length;
       if (!answer.test(text) && process.env.REFMCP_VERBOSE)
         process.stdout.write(`read: ${question}\n`);
-      if (answer.test(text)) found += 1;
+      if (answer.test(text)) hits += 1;
     }
     rows.push([
       `pages in pieces of ${PIECE} characters, until the answer`,
-      share(found, asked.length),
+      share(hits, asked.length),
       perQuestion(read, asked.length),
     ]);
     report({
@@ -179,8 +179,8 @@ export async function bench({ report }) {
   }
 }
 
-/** @type {(found: number, all: number) => string} */
-const share = (found, all) => `${found} of ${all}`;
+/** @type {(hits: number, all: number) => string} */
+const share = (hits, all) => `${hits} of ${all}`;
 /** @type {(chars: number, all: number) => string} */
 const perQuestion = (chars, all) => String(Math.round(chars / all));
 

@@ -48,15 +48,15 @@ export function truthOf(document, rules) {
   const textOf = (element) => squash(clean(element).textContent);
   /** @param {string | undefined} selector @returns {Element[]} */
   const all = (selector) => (selector ? [...main.querySelectorAll(selector)] : []);
-  const headings = all(rules.headings ?? HEADINGS).filter((one) => textOf(one) !== "");
-  const signatures = all(rules.signatures).filter((one) => textOf(one) !== "");
-  const code = all(rules.code ?? "pre").map((one) => ({
+  const headings = all(rules.headings ?? HEADINGS).filter((heading) => textOf(heading) !== "");
+  const signatures = all(rules.signatures).filter((signature) => textOf(signature) !== "");
+  const code = all(rules.code ?? "pre").map((block) => ({
     text: exact(
-      one.localName === "div"
-        ? [...clean(one).children].map((line) => line.textContent).join("\n")
-        : clean(one).textContent,
+      block.localName === "div"
+        ? [...clean(block).children].map((line) => line.textContent).join("\n")
+        : clean(block).textContent,
     ),
-    language: rules.language?.(one),
+    language: rules.language?.(block),
   }));
   const rows = all(rules.tables)
     .flatMap((table) => [...table.querySelectorAll(rules.rows ?? "tr")])
@@ -97,10 +97,10 @@ function targetsOf(headings, signatures, rules, textOf) {
       ? (around ?? element)
       : (rules.scope && element.closest(rules.scope)) || element;
     const next = (isHeading ? headings : signatures).find(
-      (one) =>
-        Boolean(scope.compareDocumentPosition(one) & 4) &&
-        !scope.contains(one) &&
-        (!isHeading || one.localName <= element.localName),
+      (candidate) =>
+        Boolean(scope.compareDocumentPosition(candidate) & 4) &&
+        !scope.contains(candidate) &&
+        (!isHeading || candidate.localName <= element.localName),
     );
     const [text, other] = [textOf(element), next && textOf(next)];
     if (id === undefined) continue;
@@ -135,22 +135,22 @@ function idOf(element, starts) {
     : undefined;
 }
 
-/** How many of a list are in another, in order. @param {string[]} wanted @param {string[]} found */
-function inOrder(wanted, found) {
+/** How many of a list are in another, in order. @param {string[]} wanted @param {string[]} texts */
+function inOrder(wanted, texts) {
   let at = 0;
-  return wanted.filter((one) => {
-    const index = found.indexOf(one, at);
+  return wanted.filter((text) => {
+    const index = texts.indexOf(text, at);
     if (index >= 0) at = index + 1;
     return index >= 0;
   }).length;
 }
 
-/** How many texts are in another, in order. @param {string[]} wanted @param {string} found */
-function within(wanted, found) {
+/** How many texts are in another, in order. @param {string[]} wanted @param {string} text */
+function within(wanted, text) {
   let at = 0;
-  return wanted.filter((one) => {
-    const index = found.indexOf(one, at);
-    if (index >= 0) at = index + one.length;
+  return wanted.filter((part) => {
+    const index = text.indexOf(part, at);
+    if (index >= 0) at = index + part.length;
     return index >= 0;
   }).length;
 }
@@ -161,7 +161,7 @@ function within(wanted, found) {
  * @param {Truth} truth @param {DocumentFragment} page
  * @returns {Counts}
  */
-export function kept({ headings, signatures, code, rows }, page) {
+export function countKept({ headings, signatures, code, rows }, page) {
   /** @type {Map<string, (string | undefined)[]>} */
   const blocks = new Map();
   for (const pre of page.querySelectorAll("pre")) {
@@ -182,7 +182,7 @@ export function kept({ headings, signatures, code, rows }, page) {
     );
     for (const part of parts.join("").split("\0")) blocks.set(exact(part), [undefined]);
   }
-  const found = new Set(
+  const tableRows = new Set(
     [...page.querySelectorAll("tr")].map((row) =>
       JSON.stringify(
         [...row.children].map((cell) => squash(cell.textContent)).filter((cell) => cell !== ""),
@@ -198,22 +198,23 @@ export function kept({ headings, signatures, code, rows }, page) {
       named.filter(({ text, language }) => blocks.get(text)?.includes(language)).length,
       named.length,
     ],
-    rows: [rows.filter((row) => found.has(JSON.stringify(row))).length, rows.length],
+    rows: [rows.filter((row) => tableRows.has(JSON.stringify(row))).length, rows.length],
   };
 }
 
 /** @param {DocumentFragment} page */
 const headingsIn = (page) =>
-  [...page.querySelectorAll(HEADINGS)].map((one) => squash(one.textContent));
+  [...page.querySelectorAll(HEADINGS)].map((heading) => squash(heading.textContent));
 
 /** Whether a section has its own heading or signature, and not the next one. @param {Target} target @param {DocumentFragment} page */
 export function isSection({ text, isHeading, other }, page) {
-  const found = isHeading ? headingsIn(page) : undefined;
-  const blocks = [...page.querySelectorAll(BLOCKS)].map((one) => squash(one.textContent));
+  const headings = isHeading ? headingsIn(page) : undefined;
+  const blocks = [...page.querySelectorAll(BLOCKS)].map((element) => squash(element.textContent));
   // A description may mention the next signature, whose own block begins with it.
   const hasOther =
-    other !== undefined && (found?.includes(other) ?? blocks.some((one) => one.startsWith(other)));
-  return (found?.includes(text) ?? squash(page.textContent).includes(text)) && !hasOther;
+    other !== undefined &&
+    (headings?.includes(other) ?? blocks.some((block) => block.startsWith(other)));
+  return (headings?.includes(text) ?? squash(page.textContent).includes(text)) && !hasOther;
 }
 
 /** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
@@ -251,7 +252,7 @@ export async function bench({ report }) {
       const url = "https://mill.example/page.html";
       for (const [index, pipeline] of pipelines.entries())
         for (const [measure, count] of Object.entries(
-          kept(truth, rendered(await pipeline.markdown(html, url))),
+          countKept(truth, rendered(await pipeline.markdown(html, url))),
         ))
           add(index, measure, count);
       for (const target of truth.targets)

@@ -84,9 +84,9 @@ it("a robots.txt that leads to a private address is not followed", async () => {
 
 it("20 redirects are followed, a 21st is not", async () => {
   const hops = Object.fromEntries(
-    Array.from({ length: 21 }, (_, left) => [
-      `/${left + 1}`,
-      { status: 302, headers: { location: `/${left}` } },
+    Array.from({ length: 21 }, (_, hop) => [
+      `/${hop + 1}`,
+      { status: 302, headers: { location: `/${hop}` } },
     ]),
   );
   const lab = await site({

@@ -23,9 +23,10 @@ function encoded(text: string, label: string): Buffer {
     const sign = decoder.decode(Uint8Array.from(bytes));
     if ([...sign].length === 1 && sign !== "\ufffd" && !codes.has(sign)) codes.set(sign, bytes);
   };
-  for (let one = 0; one < 256; one++) add(one);
+  for (let byte = 0; byte < 256; byte++) add(byte);
   if (/jis|euc|gb|big5/.test(label))
-    for (let one = 0x81; one < 0xff; one++) for (let two = 0x40; two < 0xff; two++) add(one, two);
+    for (let lead = 0x81; lead < 0xff; lead++)
+      for (let trail = 0x40; trail < 0xff; trail++) add(lead, trail);
   return Buffer.from(
     [...text].flatMap((sign) => {
       const bytes = codes.get(sign);

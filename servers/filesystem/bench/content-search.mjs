@@ -67,17 +67,21 @@ export async function makeSources(root) {
  */
 async function sources(report, { ours, rg, work }) {
   const corpora = process.env.REFMCP_CORPORA ?? "";
-  const given = join(corpora, "typeshed");
-  const isGiven =
-    corpora !== "" && (await stat(given).catch(() => undefined))?.isDirectory() === true;
-  const tree = isGiven ? given : join(work, "sources");
-  if (!isGiven) await makeSources(tree);
+  const typeshed = join(corpora, "typeshed");
+  const hasTypeshed =
+    corpora !== "" && (await stat(typeshed).catch(() => undefined))?.isDirectory() === true;
+  const tree = hasTypeshed ? typeshed : join(work, "sources");
+  if (!hasTypeshed) await makeSources(tree);
   const mine = await connect([...ours, tree]);
   const rows = [];
-  for (const pattern of [isGiven ? "ZipExtFile" : "absent_name", "import", "def [a-z]+_at\\("]) {
+  for (const pattern of [
+    hasTypeshed ? "ZipExtFile" : "absent_name",
+    "import",
+    "def [a-z]+_at\\(",
+  ]) {
     /** @type {number[]} */
     const cpu = [];
-    const taken = await inTurn(9, {
+    const durations = await inTurn(9, {
       ripgrep: () =>
         command(rg, ["--no-config", "--no-require-git", "--json", pattern, tree]).catch(() => ""),
       ours: async () => {
@@ -88,12 +92,12 @@ async function sources(report, { ours, rg, work }) {
         return took;
       },
     });
-    const [floor, time] = [median(taken.ripgrep), median(taken.ours)];
-    const used = cpu.reduce((sum, one) => sum + one, 0) / cpu.length;
+    const [floor, time] = [median(durations.ripgrep), median(durations.ours)];
+    const used = cpu.reduce((sum, value) => sum + value, 0) / cpu.length;
     rows.push([`\`${pattern}\``, figure(floor), figure(time), ratio(time / floor), figure(used)]);
   }
   report({
-    title: isGiven
+    title: hasTypeshed
       ? "Content search in typeshed, 5,900 files"
       : "Content search in 5,900 generated source files",
     columns: ["pattern", "ripgrep ms", "ours ms", "ratio", "ours, CPU ms"],
@@ -116,7 +120,7 @@ async function pictures(report, { ours, rg, work }) {
     await writeFile(join(folder, `IMG_${i}.jpg`), Buffer.concat([head, randomBytes(200_000)]));
   await writeFile(join(folder, "note.txt"), "the lake in Graz\n");
   const mine = await connect(ours);
-  const taken = await inTurn(5, {
+  const durations = await inTurn(5, {
     ripgrep: () => command(rg, ["--no-config", "--json", "lake in", folder]),
     ours: async () => {
       const answer = await mine.call("search_text", { path: folder, pattern: "lake in" });
@@ -124,7 +128,7 @@ async function pictures(report, { ours, rg, work }) {
         throw new Error("The note was not found.");
     },
   });
-  const [floor, time] = [median(taken.ripgrep), median(taken.ours)];
+  const [floor, time] = [median(durations.ripgrep), median(durations.ours)];
   report({
     title: "Content search in a folder of pictures",
     columns: ["files", "ripgrep ms", "ours ms", "ratio"],
@@ -158,7 +162,7 @@ async function log(report, { ours, rg, work }) {
     "^2026-11-22T10:1[0-5].*items/99\\d$",
   ]) {
     let [total, lines] = [0, 0];
-    const taken = await inTurn(5, {
+    const durations = await inTurn(5, {
       ripgrep: async () => {
         lines = Number(await command(rg, ["--no-config", "--count", pattern, file]));
       },
@@ -170,7 +174,7 @@ async function log(report, { ours, rg, work }) {
       },
     });
     if (total !== lines) throw new Error(`${pattern}: ${total} lines, ripgrep finds ${lines}.`);
-    const [floor, time] = [median(taken.ripgrep), median(taken.ours)];
+    const [floor, time] = [median(durations.ripgrep), median(durations.ours)];
     rows.push([
       `\`${pattern.replaceAll("|", "\\|")}\``,
       figure(lines),

@@ -66,8 +66,8 @@ export async function bench({ report }) {
 /** @param {string} work */
 async function sourcesIn(work) {
   const sources = join(work, "sources");
-  const given = join(process.env.REFMCP_CORPORA ?? "-", "typeshed");
-  if (await stat(given).catch(() => undefined)) await cp(given, sources, { recursive: true });
+  const typeshed = join(process.env.REFMCP_CORPORA ?? "-", "typeshed");
+  if (await stat(typeshed).catch(() => undefined)) await cp(typeshed, sources, { recursive: true });
   else await makeSources(sources);
   return sources;
 }
@@ -112,8 +112,8 @@ async function calls(report, clients, work) {
       for (let i = 0; i < count; i++) await client.call(tool, argsOf(who));
       return (((await client.cpu()) - before) / count) * 1000;
     };
-    const taken = await inTurn(5, { official: cpuOf("official"), ours: cpuOf("ours") }, 2);
-    const [theirs, mine] = [median(taken.official), median(taken.ours)];
+    const cpuTimes = await inTurn(5, { official: cpuOf("official"), ours: cpuOf("ours") }, 2);
+    const [theirs, mine] = [median(cpuTimes.official), median(cpuTimes.ours)];
     rows.push([what, figure(theirs), figure(mine), ratio(mine / theirs), goal]);
   }
   report({
@@ -217,7 +217,7 @@ async function trees(report, client, work, sources) {
       await rm(theirs, { recursive: true });
     }
     const of = (/** @type {{ cpu: number }[]} */ list) =>
-      median(list.map((one) => one.cpu).sort((a, b) => a - b));
+      median(list.map((sample) => sample.cpu).sort((a, b) => a - b));
     const floor = median(cpu.sort((a, b) => a - b));
     const slowest = Math.max(...deletions.map(({ ms }) => ms)) / 1000;
     rows.push([

@@ -113,7 +113,7 @@ async function searches(report, { official, ours, rg, tree }) {
     ours: () => mine.call("directory_tree", { path: tree }),
   });
   const all = { path: tree, pattern: "needle", include_ignored: true, limit: 1000 };
-  const kept = { path: tree, pattern: "needle", limit: 1000 };
+  const ignoring = { path: tree, pattern: "needle", limit: 1000 };
   const text = await inTurn(3, {
     // Its output is read, because ripgrep stops at the first match if its output is discarded.
     "ripgrep, all files": () =>
@@ -121,7 +121,7 @@ async function searches(report, { official, ours, rg, tree }) {
     "ripgrep, ignore rules": () =>
       command(rg, ["--no-config", "--no-require-git", "--json", "needle", tree]),
     "ours, all files": () => mine.call("search_text", all),
-    "ours, ignore rules": () => mine.call("search_text", kept),
+    "ours, ignore rules": () => mine.call("search_text", ignoring),
   });
   /** @param {string} what @param {number[]} list @param {number[]} floor */
   const row = (what, list, floor) => [
@@ -196,15 +196,18 @@ async function contents(report, { official, ours, work }) {
   const rows = [];
   for (const [what, job] of Object.entries(jobs)) {
     const [before, own] = [theirs.bytes, mine.bytes];
-    const taken = await inTurn(5, { official: job(theirs, "official"), ours: job(mine, "ours") });
+    const durations = await inTurn(5, {
+      official: job(theirs, "official"),
+      ours: job(mine, "ours"),
+    });
     const wire = [theirs.bytes - before, mine.bytes - own].map(
       (bytes) => `${figure(bytes / 6 / 1000)} kB`,
     );
     rows.push([
       what,
-      figure(median(taken.official)),
-      figure(median(taken.ours)),
-      ratio(median(taken.ours) / median(taken.official)),
+      figure(median(durations.official)),
+      figure(median(durations.ours)),
+      ratio(median(durations.ours) / median(durations.official)),
       ...wire,
     ]);
   }
@@ -213,7 +216,7 @@ async function contents(report, { official, ours, work }) {
     columns: ["", "official ms", "ours ms", "ratio", "official sends", "ours sends"],
     rows,
     notes: [
-      "Missed: small reads cost more than the official server's. Every file is opened without following links and what was opened is verified before a byte is read, where the official server checks a path and then opens whatever is there by then; and the answer says encoding, line ends and hash.",
+      "Missed: small reads cost more than the official server's. Every file is opened without following links and what was opened is verified before a byte is read, where the official server checks a path and then opens the path again, which may have changed by then; and the answer says encoding, line ends and hash.",
     ],
   });
   report({
@@ -236,8 +239,11 @@ async function heads(report, { official, ours, work }) {
     for (let i = 0; i < calls; i++) await client.call("read_text_file", { path, head: 10 });
     return (((await processorTime(client.child.pid)) - before) / calls) * 1000;
   };
-  const taken = await inTurn(9, { official: cpuOf(clients.official), ours: cpuOf(clients.ours) });
-  const [theirs, mine] = [median(taken.official), median(taken.ours)];
+  const cpuTimes = await inTurn(9, {
+    official: cpuOf(clients.official),
+    ours: cpuOf(clients.ours),
+  });
+  const [theirs, mine] = [median(cpuTimes.official), median(cpuTimes.ours)];
   report({
     title: "First 10 lines of 100 MB, CPU a call",
     columns: ["official µs", "ours µs", "ratio"],
@@ -269,14 +275,14 @@ async function replacements(report, { ours, work }) {
       return performance.now() - started;
     };
     const edits = [{ oldText: "fox", newText: "hound" }];
-    const taken = await inTurn(3, {
+    const durations = await inTurn(3, {
       floor: () =>
         timed(async () =>
           writeFile(path, (await readFile(path, "utf8")).replaceAll("fox", "hound")),
         ),
       ours: () => timed(() => mine.call("edit_file", { path, edits, replace_all: true })),
     });
-    const [floor, time] = [median(taken.floor), median(taken.ours)];
+    const [floor, time] = [median(durations.floor), median(durations.ours)];
     rows.push([
       figure(count),
       figure(text.length / 1e6),

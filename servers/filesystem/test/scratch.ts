@@ -119,9 +119,9 @@ export const openDomain = (options: Parameters<typeof openFiles>[0]): Domain =>
 
 /** Call it inside a test or a hook of one. */
 export async function scratch(options: ScratchOptions = {}): Promise<Scratch> {
-  const { dispose, ...made } = await openScratch(options);
+  const { dispose, ...rest } = await openScratch(options);
   onTestFinished(dispose);
-  return made;
+  return rest;
 }
 
 /** The same for several tests; `dispose` removes it. */

@@ -159,10 +159,10 @@ async function compare(report, folder, official, size) {
   const [a, b] = [works(theirs, size), works(ours, size)];
   let write = { theirs: Number.NaN, ours: Number.NaN };
   for (const name of /** @type {(keyof typeof a)[]} */ (Object.keys(a))) {
-    const taken = await inTurn(RUNS, { theirs: a[name], ours: b[name] });
-    add(name, median(taken.theirs), median(taken.ours));
+    const durations = await inTurn(RUNS, { theirs: a[name], ours: b[name] });
+    add(name, median(durations.theirs), median(durations.ours));
     if (name === "create one entity")
-      write = { theirs: median(taken.theirs), ours: median(taken.ours) };
+      write = { theirs: median(durations.theirs), ours: median(durations.ours) };
   }
   /** @param {RawClient} client */
   const answered = async (client) => {
@@ -259,9 +259,9 @@ async function alone(report, folder) {
   ];
   let ours = Number.NaN;
   for (const [name, work] of Object.entries(works(client, LARGE))) {
-    const taken = await inTurn(RUNS, { ours: work });
-    rows.push([`${name}, ms`, figure(median(taken.ours))]);
-    if (name === "create one entity") ours = median(taken.ours);
+    const durations = await inTurn(RUNS, { ours: work });
+    rows.push([`${name}, ms`, figure(median(durations.ours))]);
+    if (name === "create one entity") ours = median(durations.ours);
   }
   rows.push(["peak resident memory, MB", figure((await client.memory()).peak)]);
   await client.close();

@@ -35,8 +35,8 @@ const STOP_WORDS = new Set(
   ),
 );
 
-/** @param {string | string[]} given */
-const idsOf = (given) => [given].flat().flatMap((text) => text.split(/[;,\s]+/));
+/** @param {string | string[]} ids */
+const idsOf = (ids) => [ids].flat().flatMap((text) => text.split(/[;,\s]+/));
 
 /**
  * People with their facts in the order of the sessions, and the questions whose evidence has facts.
@@ -50,18 +50,18 @@ function memoryOf({ observation, qa }, suffix = "", isNamed = true) {
   /** @type {Map<string, string[]>} */
   const facts = new Map();
   for (const session of Object.values(observation)) {
-    const people = Object.entries(session).map(([name, given]) => {
+    const people = Object.entries(session).map(([name, observations]) => {
       /** @type {[string, string | string[]][]} */
-      const told = given.map(([text, evidence]) => [
+      const statements = observations.map(([text, evidence]) => [
         isNamed || !text.startsWith(`${name} `) ? text : text.slice(name.length + 1),
         evidence,
       ]);
-      for (const [text, evidence] of told)
+      for (const [text, evidence] of statements)
         for (const id of idsOf(evidence)) facts.set(id, [...(facts.get(id) ?? []), text]);
       return {
         name: `${name}${suffix}`,
         entityType: "person",
-        observations: [...new Set(told.map(([text]) => text))],
+        observations: [...new Set(statements.map(([text]) => text))],
       };
     });
     sessions.push(people);
@@ -158,11 +158,11 @@ const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
  * @param {{ content: string }[]} rows
  */
 function filled(rows) {
-  let left = FILLED;
+  let charsLeft = FILLED;
   const facts = rows.filter(({ content }) => {
     const size = JSON.stringify(content).length + 1;
-    if (size > left) return false;
-    left -= size;
+    if (size > charsLeft) return false;
+    charsLeft -= size;
     return true;
   });
   const entities = facts.map(({ content }) => ({
@@ -215,10 +215,10 @@ function fts({ isOnly = false } = {}) {
         const bonus = named.includes(name) ? best : 0;
         return { id, name, content, score: score + SHARE * (nearby + bonus) };
       });
-      const kept = scored.filter(
+      const candidates = scored.filter(
         ({ name }) => !isOnly || named.length === 0 || named.includes(name),
       );
-      return filled(kept.sort((a, b) => b.score - a.score || b.id - a.id));
+      return filled(candidates.sort((a, b) => b.score - a.score || b.id - a.id));
     },
     close: async () => db.close(),
   };
@@ -256,14 +256,15 @@ function miniSearch(MiniSearch) {
  * @param {(index: number) => Promise<Searched> | Searched} open
  */
 async function answers(corpora, open) {
-  const found = [];
+  const results = [];
   for (const [index, { sessions, questions }] of corpora.entries()) {
     const memory = await open(index);
     for (const entities of sessions) await memory.add(entities);
-    for (const { query, gold } of questions) found.push({ gold, ...(await memory.answer(query)) });
+    for (const { query, gold } of questions)
+      results.push({ gold, ...(await memory.answer(query)) });
     await memory.close();
   }
-  return found;
+  return results;
 }
 
 /** @param {Entity[]} entities */
@@ -272,9 +273,9 @@ const factsIn = (entities) => entities.flatMap(({ observations }) => observation
 /** Whether a text is one of these facts, or a part of a long one with `…` around it. @param {string} text @param {string[]} gold */
 const isOf = (text, gold) => gold.some((fact) => fact.includes(text.replace(/^…|…$/g, "")));
 
-/** @param {Awaited<ReturnType<typeof answers>>} found @param {(one: (typeof found)[number], at: number) => boolean} isHit */
-const share = (found, isHit) =>
-  `${((100 * found.filter(isHit).length) / found.length).toFixed(1)} %`;
+/** @param {Awaited<ReturnType<typeof answers>>} results @param {(result: (typeof results)[number], at: number) => boolean} isHit */
+const share = (results, isHit) =>
+  `${((100 * results.filter(isHit).length) / results.length).toFixed(1)} %`;
 
 /**
  * @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report, path?: string | undefined }} harness
@@ -316,26 +317,26 @@ export async function bench({ report, path = dataPath() }) {
         here: (/** @type {number} */ index) => server(join(folder, `${name} ${index}.db`)),
       };
       for (const [way, open] of Object.entries(ways)) {
-        const found = await answers(corpora, open);
-        const told = found.map(({ json, entities }) =>
+        const results = await answers(corpora, open);
+        const factsByResult = results.map(({ json, entities }) =>
           factsIn(entities).filter((text) =>
             json.slice(0, MAX_CHARS).includes(JSON.stringify(text)),
           ),
         );
-        const characters = found.reduce((sum, { json }) => sum + json.length, 0);
-        const ofFacts = told.flat().reduce((sum, text) => sum + text.length, 0);
+        const characters = results.reduce((sum, { json }) => sum + json.length, 0);
+        const ofFacts = factsByResult.flat().reduce((sum, text) => sum + text.length, 0);
         rows.push([
-          `${name} (${found.length})`,
+          `${name} (${results.length})`,
           way,
-          share(found, (_, at) =>
-            (told[at] ?? []).some((text) => isOf(text, found[at]?.gold ?? [])),
+          share(results, (_, at) =>
+            (factsByResult[at] ?? []).some((text) => isOf(text, results[at]?.gold ?? [])),
           ),
-          share(found, ({ gold, entities }) =>
+          share(results, ({ gold, entities }) =>
             factsIn(entities)
               .slice(0, FIRST)
               .some((text) => isOf(text, gold)),
           ),
-          Math.round(characters / found.length).toLocaleString("en-US"),
+          Math.round(characters / results.length).toLocaleString("en-US"),
           `${Math.round((100 * ofFacts) / characters)} %`,
         ]);
       }

@@ -96,7 +96,7 @@ export async function bench({ report }) {
     for (const [name, { entities, questions }] of Object.entries(await corpora())) {
       /** @param {string} file */
       const at = (file) => join(folder, `${rows.length} ${file}`);
-      const found = [
+      const servers = [
         await server(
           [process.execPath, official],
           { MEMORY_FILE_PATH: at("official.jsonl") },
@@ -107,15 +107,15 @@ export async function bench({ report }) {
       ];
       /** @type {string[]} */
       const hits = [];
-      for (const { search, close } of found) {
-        let [first, five, shown] = [0, 0, 0];
+      for (const { search, close } of servers) {
+        let [first, five, nameCount] = [0, 0, 0];
         for (const { query, answer } of questions) {
           const names = await search(query);
-          shown += names.length;
+          nameCount += names.length;
           if (names[0] === answer) first += 1;
           if (names.slice(0, 5).includes(answer)) five += 1;
         }
-        hits.push(`${five} / ${first} / ${(shown / questions.length).toFixed(1)}`);
+        hits.push(`${five} / ${first} / ${(nameCount / questions.length).toFixed(1)}`);
         await close();
       }
       rows.push([`${name} (${questions.length})`, ...hits]);

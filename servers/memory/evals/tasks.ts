@@ -7,7 +7,7 @@ import type { Entity, Relation } from "../src/graph/types.ts";
 const dataOf = (text: string): Record<string, unknown> => JSON.parse(text);
 
 /** The current content of the world's memory. */
-async function kept(
+async function memoryOf(
   world: World,
 ): Promise<{ entities: Map<string, Entity>; relations: Relation[] }> {
   const store = await openSqliteStore(world.args[1] ?? "");
@@ -55,7 +55,7 @@ export const tasks: readonly Task[] = [
       return "Remembered.";
     },
     async check(_answer, world) {
-      const { entities, relations } = await kept(world);
+      const { entities, relations } = await memoryOf(world);
       const facts = entities.get("Sophia De Morgan")?.observations.join(" ") ?? "";
       return facts.includes("1834") && related(relations, "Sophia De Morgan", "Mary");
     },
@@ -73,7 +73,7 @@ export const tasks: readonly Task[] = [
       return "Corrected.";
     },
     async check(_answer, world) {
-      const facts = (await kept(world)).entities.get("Ada")?.observations ?? [];
+      const facts = (await memoryOf(world)).entities.get("Ada")?.observations ?? [];
       return !facts.includes("likes tea") && facts.some((fact) => fact.includes("coffee"));
     },
   },
@@ -92,7 +92,7 @@ export const tasks: readonly Task[] = [
       return "Done.";
     },
     async check(_answer, world) {
-      const { entities, relations } = await kept(world);
+      const { entities, relations } = await memoryOf(world);
       return (
         entities.has("Mary Somerville") &&
         !entities.has("Mary") &&
@@ -115,7 +115,7 @@ export const tasks: readonly Task[] = [
       return "One person now.";
     },
     async check(_answer, world) {
-      const { entities } = await kept(world);
+      const { entities } = await memoryOf(world);
       const facts = entities.get("Charles")?.observations.join(" ") ?? "";
       return !entities.has("Babbage") && facts.includes("Dorset Street");
     },
@@ -129,7 +129,7 @@ export const tasks: readonly Task[] = [
       return `back again: ${await call("open_nodes", { names: ["Mary"] })}`;
     },
     check: async (answer, world) =>
-      answer.includes("teaches mathematics") && (await kept(world)).entities.has("Mary"),
+      answer.includes("teaches mathematics") && (await memoryOf(world)).entities.has("Mary"),
   },
   {
     name: "erase permanently",
@@ -142,7 +142,7 @@ export const tasks: readonly Task[] = [
       const store = await openSqliteStore(world.args[1] ?? "");
       const removed = await store.read((reader) => reader.removedNamed(["Mary"]));
       await store.close();
-      return removed.length === 0 && !(await kept(world)).entities.has("Mary");
+      return removed.length === 0 && !(await memoryOf(world)).entities.has("Mary");
     },
   },
   {
@@ -151,7 +151,7 @@ export const tasks: readonly Task[] = [
     prompt: "I have an old memory in official.jsonl. Import it and tell me what could not be read.",
     reference: (call) => call("import_graph", { path: "official.jsonl" }),
     check: async (answer, world) =>
-      answer.includes("not a line") && (await kept(world)).entities.has("Luigi"),
+      answer.includes("not a line") && (await memoryOf(world)).entities.has("Luigi"),
   },
   {
     name: "count without reading everything",

@@ -6,16 +6,16 @@ const MONTHS = "January February March April May June July August September Octo
 /** A server with an empty memory, and the observations that a search shows of an entity. */
 async function memory() {
   const { data: call } = await startServer();
-  const shown = async (query: string, name: string) => {
+  const findFacts = async (query: string, name: string) => {
     const { entities } = await call("search_nodes", { query });
     const shownEntities = entities as { name: string; observations?: string[] }[];
     return shownEntities.find((entity) => entity.name === name)?.observations ?? [];
   };
-  return { call, shown };
+  return { call, findFacts };
 }
 
 it("shows facts of the person whom a question names, however often others mention that person", async () => {
-  const { call, shown } = await memory();
+  const { call, findFacts } = await memory();
   const alex = [
     "lives in Munich, Lindwurmstrasse 12",
     ...Array.from({ length: 128 }, (_, at) => `prefers option ${at} of the plan`),
@@ -44,10 +44,10 @@ it("shows facts of the person whom a question names, however often others mentio
   });
   // No fact has the words of the question, so the newest are shown.
   for (const query of ["What is Alex's address?", "where is Alex's flat"])
-    expect(await shown(query, "Alex"), query).toContain(alex.at(-1));
-  expect((await shown("Where does Alex live?", "Alex"))[0]).toBe(alex[0]);
+    expect(await findFacts(query, "Alex"), query).toContain(alex.at(-1));
+  expect((await findFacts("Where does Alex live?", "Alex"))[0]).toBe(alex[0]);
   // What others say about that person has the rest of the space.
-  expect(await shown("Did Alex meet Colleague 3 in June?", "Colleague 3")).toContain(
+  expect(await findFacts("Did Alex meet Colleague 3 in June?", "Colleague 3")).toContain(
     "met Alex in session 35, in June",
   );
 });
@@ -105,10 +105,10 @@ it("answers about a person with that person's facts, and mostly with facts", asy
 });
 
 it("lists the newest for a question about what is new", async () => {
-  const { call, shown } = await memory();
+  const { call, findFacts } = await memory();
   await call("create_entities", {
     entities: [{ name: "Ferry", entityType: "ship", observations: ["leaves at noon now"] }],
   });
   for (const query of ["What is new?", "What happened last week?", ""])
-    expect(await shown(query, "Ferry"), query).toEqual(["leaves at noon now"]);
+    expect(await findFacts(query, "Ferry"), query).toEqual(["leaves at noon now"]);
 });

@@ -67,7 +67,7 @@ async function measure(report, { raw, url }) {
   /** @type {(what: string, count: number, works: Works) => Promise<void>} */
   const add = async (what, count, works) => {
     /** @type {Partial<Record<keyof Works, number[]>>} */
-    const taken = await inTurn(count, /** @type {Required<Works>} */ (works), count);
+    const durations = await inTurn(count, /** @type {Required<Works>} */ (works), count);
     /** @param {number[] | undefined} list */
     const both = (list) =>
       list === undefined ? "–" : `${figure(minimum(list))} / ${figure(median(list))}`;
@@ -75,16 +75,16 @@ async function measure(report, { raw, url }) {
     const of = (list) =>
       list === undefined
         ? "–"
-        : `${ratio(minimum(taken.ours) / minimum(list))} / ${ratio(median(taken.ours) / median(list))}`;
+        : `${ratio(minimum(durations.ours) / minimum(list))} / ${ratio(median(durations.ours) / median(list))}`;
     rows.push([
       what,
-      both(taken.raw),
-      both(taken.official),
-      both(taken.dbhub),
-      both(taken.ours),
-      of(taken.official),
-      of(taken.dbhub),
-      of(taken.raw),
+      both(durations.raw),
+      both(durations.official),
+      both(durations.dbhub),
+      both(durations.ours),
+      of(durations.official),
+      of(durations.dbhub),
+      of(durations.raw),
     ]);
   };
   /** @param {string} sql */
@@ -131,8 +131,8 @@ async function measure(report, { raw, url }) {
     /** @type {string | undefined} */
     let cursor;
     do {
-      const given = { sql: all, max_rows: 10_000, ...(cursor === undefined ? {} : { cursor }) };
-      cursor = (await ours.call("query", given)).structuredContent["next_cursor"];
+      const args = { sql: all, max_rows: 10_000, ...(cursor === undefined ? {} : { cursor }) };
+      cursor = (await ours.call("query", args)).structuredContent["next_cursor"];
     } while (cursor !== undefined);
   };
   await add("the same, ours in pages", 1, { raw: driver(all), ours: full });
@@ -162,8 +162,8 @@ async function measure(report, { raw, url }) {
       /** @type {string | undefined} */
       let cursor;
       do {
-        const given = { limit: 1_000, ...(cursor === undefined ? {} : { cursor }) };
-        cursor = (await ours.call("pg_describe_tables", given)).structuredContent["next_cursor"];
+        const args = { limit: 1_000, ...(cursor === undefined ? {} : { cursor }) };
+        cursor = (await ours.call("pg_describe_tables", args)).structuredContent["next_cursor"];
       } while (cursor !== undefined);
     },
   });

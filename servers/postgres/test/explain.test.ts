@@ -61,8 +61,8 @@ it("names the indexes that PostgreSQL would use, where hypopg is installed", asy
   const world = await lab(HYPOPG);
   const server = await talk(["--url", world.url]);
   const sql = "SELECT FROM big, keyed WHERE kind = $1 AND big.id > $2 AND keyed.id = $1";
-  for (const given of [{}, { params: [3, 4] }, { params: [3, 4], analyze: true }])
-    expect(await server.data("pg_explain", { sql, ...given })).toMatchObject({
+  for (const options of [{}, { params: [3, 4] }, { params: [3, 4], analyze: true }])
+    expect(await server.data("pg_explain", { sql, ...options })).toMatchObject({
       missing_indexes: ["CREATE INDEX ON big (kind)"],
     });
   await server.close();

@@ -6,12 +6,12 @@ import { talk } from "./session.ts";
 
 /** A server behind a PgBouncer in transaction mode. */
 async function bounced({ skip }: TestContext, connections: number, ...more: readonly string[]) {
-  const found = await findPgbouncer();
-  if ("missing" in found) return skip(found.missing);
+  const pgbouncer = await findPgbouncer();
+  if ("missing" in pgbouncer) return skip(pgbouncer.missing);
   const world = await lab("CREATE TABLE made (n int)");
   onTestFinished(() => world.dispose());
   await world.admin(`ALTER TABLE made OWNER TO ${world.role}`);
-  const bouncer = await startPgbouncer(found.program, world.url, connections);
+  const bouncer = await startPgbouncer(pgbouncer.program, world.url, connections);
   onTestFinished(() => bouncer.stop());
   const server = await talk(["--url", bouncer.url, "--allow-write", ...more]);
   onTestFinished(() => server.close());
@@ -59,7 +59,7 @@ it("leaves locks, prepared statements and settings of other clients alone", asyn
   await other.query("SELECT pg_advisory_lock(4242)");
   await other.query("PREPARE theirs AS SELECT 7 AS n");
   await other.query("SET work_mem = '5MB'");
-  for (const [tool, given] of [
+  for (const [tool, args] of [
     ["query", { sql: "SELECT 2" }],
     ["query", { sql: "SELECT no_such_column" }],
     ["query", { sql: "SELECT pg_sleep(60)", timeout_ms: 300 }],
@@ -67,15 +67,15 @@ it("leaves locks, prepared statements and settings of other clients alone", asyn
     ["pg_execute", { statements: ["VACUUM made"] }],
     ["query", { sql: "SELECT n FROM made" }],
   ] as const) {
-    await server.call(tool, given);
+    await server.call(tool, args);
     const locks =
       "SELECT count(*)::int AS locks FROM pg_locks WHERE locktype = 'advisory' AND objid = 4242";
     // The pool has one backend, so this waits until the server has given it back.
-    expect((await other.query("EXECUTE theirs")).rows, JSON.stringify(given)).toEqual([{ n: 7 }]);
-    expect(await world.admin(locks), JSON.stringify(given)).toEqual([{ locks: 1 }]);
-    const shown =
+    expect((await other.query("EXECUTE theirs")).rows, JSON.stringify(args)).toEqual([{ n: 7 }]);
+    expect(await world.admin(locks), JSON.stringify(args)).toEqual([{ locks: 1 }]);
+    const settings =
       "SELECT current_setting('work_mem') AS memory, current_setting('statement_timeout') AS timeout";
-    expect((await other.query(shown)).rows).toEqual([{ memory: "5MB", timeout: "0" }]);
+    expect((await other.query(settings)).rows).toEqual([{ memory: "5MB", timeout: "0" }]);
   }
   expect((await server.data("query", { sql: "SELECT n FROM made" })).rows).toEqual([[1]]);
 });

@@ -48,7 +48,7 @@ BEGIN
       EXECUTE format('CREATE OPERATOR public.%s (FUNCTION = traps.%s, LEFTARG = %s, RIGHTARG = %s)', op, kind, l, r);
     END LOOP;
   END LOOP; END LOOP; END LOOP;
-  FOREACH op IN ARRAY '{${[...FUNCTIONS.matchAll(/\w+\([^)]*\)/g)].map(([one]) => `"${one}"`).join(",")}}'::text[] LOOP
+  FOREACH op IN ARRAY '{${[...FUNCTIONS.matchAll(/\w+\([^)]*\)/g)].map(([signature]) => `"${signature}"`).join(",")}}'::text[] LOOP
     EXECUTE format('CREATE FUNCTION public.%s RETURNS json LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION ''caught''; END $$; REVOKE ALL ON FUNCTION public.%1$s FROM PUBLIC', op);
   END LOOP;
 END $do$`;

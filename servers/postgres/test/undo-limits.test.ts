@@ -120,8 +120,8 @@ describe("what can't be recorded", () => {
     const id = await change("DELETE FROM t");
     expect((await undo(id)).isError).toBe(false);
     expect(await world.admin("SELECT count(*)::int AS n FROM t")).toEqual([{ n: 100 }]);
-    const left = await readdir(join(state, "changes"), { recursive: true });
-    expect(left.filter((name) => name.endsWith(".pending"))).toEqual([]);
+    const files = await readdir(join(state, "changes"), { recursive: true });
+    expect(files.filter((name) => name.endsWith(".pending"))).toEqual([]);
   });
 });
 

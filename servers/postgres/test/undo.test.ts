@@ -33,7 +33,7 @@ describe("undo", () => {
     expect((await undo(id)).text).toMatch(/was already undone by/);
   });
 
-  it("restores every type exactly, whatever the settings of the role", async () => {
+  it("restores every type exactly, with any settings of the role", async () => {
     const types: Readonly<Record<string, readonly string[]>> = {
       float8: ["0.1::float8 + 0.2", "'NaN'", "'-0'", "1e-320"],
       float4: ["0.1", "'Infinity'"],
@@ -127,9 +127,9 @@ describe("undo", () => {
     ] as const) {
       const before = await content(...all);
       const earlier = questions.length;
-      const given = { statements: [sql], dry_run: true };
-      const { loss: found = "" } = await server.data("pg_execute", given);
-      expect(found, sql).toMatch(loss);
+      const args = { statements: [sql], dry_run: true };
+      const { loss: lossText = "" } = await server.data("pg_execute", args);
+      expect(lossText, sql).toMatch(loss);
       expect(await content(...all), sql).toEqual(before);
       expect(questions).toHaveLength(earlier);
     }

@@ -44,8 +44,8 @@ async function inFull(client) {
   /** @type {string | undefined} */
   let cursor;
   do {
-    const given = { query: ALL, max_rows: 10_000, ...(cursor === undefined ? {} : { cursor }) };
-    const { structuredContent } = await client.call("read_query", given);
+    const args = { query: ALL, max_rows: 10_000, ...(cursor === undefined ? {} : { cursor }) };
+    const { structuredContent } = await client.call("read_query", args);
     count += structuredContent["row_count"];
     cursor = structuredContent["next_cursor"];
   } while (cursor !== undefined);
@@ -72,14 +72,14 @@ export async function bench({ report }) {
     const all = (sql) => JSON.stringify(raw.prepare(sql).raw().all());
     /** @param {string} sql */
     const theirs = (sql) => () => dbhub.call("execute_sql", { sql });
-    const one = () => client.call("read_query", { query: "SELECT 1" });
+    const selectOne = () => client.call("read_query", { query: "SELECT 1" });
     /** @param {() => unknown} call */
     const flight = (call) => () => Promise.all(Array.from({ length: 32 }, call));
     /** @type {(work: string, runs: number, alone: Work, ours: Work, dbhub?: Work) => Promise<void>} */
     const compare = async (work, runs, alone, ours, dbhub) => {
       /** @type {Record<string, Work>} */
       const works = { alone, ...(dbhub && { dbhub }), ours };
-      const taken = await inTurn(runs, works, Math.min(runs, 20));
+      const durations = await inTurn(runs, works, Math.min(runs, 20));
       /** @param {number[] | undefined} list */
       const both = (list) =>
         list === undefined ? "–" : `${figure(minimum(list))} / ${figure(median(list))}`;
@@ -87,17 +87,17 @@ export async function bench({ report }) {
       const of = (list) =>
         list === undefined
           ? "–"
-          : `${ratio(minimum(taken.ours) / minimum(list))} / ${ratio(median(taken.ours) / median(list))}`;
+          : `${ratio(minimum(durations.ours) / minimum(list))} / ${ratio(median(durations.ours) / median(list))}`;
       rows.push([
         work,
-        both(taken.alone),
-        both(taken.dbhub),
-        both(taken.ours),
-        of(taken.alone),
-        of(taken.dbhub),
+        both(durations.alone),
+        both(durations.dbhub),
+        both(durations.ours),
+        of(durations.alone),
+        of(durations.dbhub),
       ]);
     };
-    await compare("select 1", 1_001, () => all("SELECT 1"), one, theirs("SELECT 1"));
+    await compare("select 1", 1_001, () => all("SELECT 1"), selectOne, theirs("SELECT 1"));
     const byKey = "SELECT id, name, price, note FROM items WHERE id =";
     const params = [500];
     await compare(
@@ -111,7 +111,7 @@ export async function bench({ report }) {
       "32 in flight",
       101,
       flight(() => all("SELECT 1")),
-      flight(one),
+      flight(selectOne),
       flight(theirs("SELECT 1")),
     );
     await compare(

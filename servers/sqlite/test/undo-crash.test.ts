@@ -106,12 +106,12 @@ it("two servers write at the same time, and all their changes can be undone", as
   await Promise.all(servers.map((server) => server.close()));
   expect(counted(here)).toBe(count);
   // Ids sort by the time at which a change began, so two of them may have been committed the other way around.
-  for (let left = -1; left !== 0; ) {
+  for (let openCount = -1; openCount !== 0; ) {
     const open = (await changesIn(here)).filter(
       ({ undoneBy, undoes }) => undoneBy === undefined && undoes === undefined,
     );
-    expect(open.length).not.toBe(left);
-    left = open.length;
+    expect(open.length).not.toBe(openCount);
+    openCount = open.length;
     for (const { id } of open) await undo(here, id).catch(() => undefined);
   }
   expect(counted(here)).toBe(0);

@@ -95,8 +95,10 @@ describe("values", () => {
         params,
       ]);
     await change(here, "DELETE FROM ids WHERE id = ?", { params });
-    const left = near.filter((n) => n !== BigInt(digits)).map((n) => [n.toString()]);
-    expect(await rowsOf(here, "SELECT CAST(id AS TEXT) FROM ids ORDER BY id")).toEqual(left);
+    const expectedRows = near.filter((n) => n !== BigInt(digits)).map((n) => [n.toString()]);
+    expect(await rowsOf(here, "SELECT CAST(id AS TEXT) FROM ids ORDER BY id")).toEqual(
+      expectedRows,
+    );
   });
 
   it.each<readonly [sql: string, params: unknown[], row: unknown[]]>([

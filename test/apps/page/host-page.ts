@@ -11,11 +11,11 @@ declare global {
   interface Window {
     /** Passes a request of the view to the test. */
     fromView(method: string, params: unknown): Promise<object>;
-    showView(html: string, look: PageLook, given: object, result: object): Promise<void>;
+    showView(html: string, look: PageLook, args: object, result: object): Promise<void>;
   }
 }
 
-window.showView = async (html, { theme, width, downloads = false }, given, result) => {
+window.showView = async (html, { theme, width, downloads = false }, args, result) => {
   const frame = document.createElement("iframe");
   frame.setAttribute("sandbox", "allow-scripts");
   frame.style.cssText = `width:${width}px;height:0;border:0`;
@@ -62,6 +62,6 @@ window.showView = async (html, { theme, width, downloads = false }, given, resul
   await bridge.connect(new PostMessageTransport(target, target));
   frame.srcdoc = html;
   await opened;
-  await bridge.sendToolInput({ arguments: given as Record<string, unknown> });
+  await bridge.sendToolInput({ arguments: args as Record<string, unknown> });
   await bridge.sendToolResult(result as never);
 };

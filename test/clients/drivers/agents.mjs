@@ -29,8 +29,8 @@ async function langChain({ url, command, args, env }) {
   const tools = await client.getTools();
   return {
     list: async () => (await client.getTools()).map(({ name }) => name),
-    call: (name, given, { signal }) =>
-      tools.find((tool) => tool.name === name).invoke(given, { signal }),
+    call: (name, args, { signal }) =>
+      tools.find((tool) => tool.name === name).invoke(args, { signal }),
     close: () => client.close(),
   };
 }
@@ -44,8 +44,8 @@ async function mastra({ url, command, args, env }) {
     // It prefixes tool names with the server's name.
     list: async () =>
       Object.keys(await client.listTools()).map((name) => name.replace(/^server_/, "")),
-    call: (name, given, { signal }) =>
-      tools[`server_${name}`].execute(given, { abortSignal: signal }),
+    call: (name, args, { signal }) =>
+      tools[`server_${name}`].execute(args, { abortSignal: signal }),
     close: () => client.disconnect(),
   };
 }

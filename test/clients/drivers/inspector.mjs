@@ -19,7 +19,7 @@ export async function connect({ url, command, args, env }, script) {
   return {
     list: async () =>
       (await ask(undefined, "--method", "tools/list")).tools.map(({ name }) => name),
-    call: (name, given, { signal }) =>
+    call: (name, args, { signal }) =>
       ask(
         signal,
         "--method",
@@ -27,7 +27,7 @@ export async function connect({ url, command, args, env }, script) {
         "--tool-name",
         name,
         "--tool-args-json",
-        JSON.stringify(given),
+        JSON.stringify(args),
       ),
     close() {},
   };

@@ -25,8 +25,8 @@ async function hold({ server, bin, era, calls, ...start }: Session): Promise<voi
   try {
     const { tools } = await connected.client.listTools();
     report({ server, era, event: "tools", names: tools.map(({ name }) => name) });
-    for (const { name, arguments: given } of calls) {
-      const text = JSON.stringify(given).replaceAll("CHANGE", change);
+    for (const { name, arguments: args } of calls) {
+      const text = JSON.stringify(args).replaceAll("CHANGE", change);
       const answer = await connected.client.callTool({ name, arguments: JSON.parse(text) });
       change = String(Object(answer.structuredContent).change_id ?? change);
       report({

@@ -38,16 +38,16 @@ function counted(tokens, size) {
  * @param {number} size words of a shingle
  */
 export function score(text, expected, size) {
-  /** @param {string} one */
-  const lower = (one) => (size === 1 ? one.toLowerCase() : one);
-  const found = counted(tokensOf(lower(text)), size);
+  /** @param {string} value */
+  const lower = (value) => (size === 1 ? value.toLowerCase() : value);
+  const actual = counted(tokensOf(lower(text)), size);
   const wanted = counted(tokensOf(lower(expected)), size);
   /** @param {Map<string, number>} counts */
   const total = (counts) => [...counts.values()].reduce((sum, count) => sum + count, 0);
   let both = 0;
-  for (const [shingle, count] of found) both += Math.min(count, wanted.get(shingle) ?? 0);
-  const precision = found.size === 0 ? (wanted.size === 0 ? 1 : 0) : both / total(found);
-  const recall = wanted.size === 0 ? (found.size === 0 ? 1 : 0) : both / total(wanted);
+  for (const [shingle, count] of actual) both += Math.min(count, wanted.get(shingle) ?? 0);
+  const precision = actual.size === 0 ? (wanted.size === 0 ? 1 : 0) : both / total(actual);
+  const recall = wanted.size === 0 ? (actual.size === 0 ? 1 : 0) : both / total(wanted);
   const f1 = precision + recall === 0 ? 0 : (2 * precision * recall) / (precision + recall);
   return { precision, recall, f1 };
 }

@@ -292,9 +292,10 @@ export const arranging = [
     name: "copy 72 folders without their files",
     changes: true,
     check(world) {
-      const made = world.folders("Old/Empty", world.root).join();
+      const newFolders = world.folders("Old/Empty", world.root).join();
       return (
-        made === world.folders(PROJECTS).join() && world.all("Old/Empty", world.root).length === 0
+        newFolders === world.folders(PROJECTS).join() &&
+        world.all("Old/Empty", world.root).length === 0
       );
     },
     async official(agent) {
@@ -312,10 +313,10 @@ export const arranging = [
         limit: 1000,
       });
       const folders = [...text.matchAll(/PROJECT .*(?=\/$)/gm)].map(([folder]) => folder);
-      let made = "";
+      let answer = "";
       for (const folder of leaves(folders))
-        made = await agent.call("create_directory", { path: join("Old/Empty", folder) });
-      return made;
+        answer = await agent.call("create_directory", { path: join("Old/Empty", folder) });
+      return answer;
     },
   },
   {
@@ -344,13 +345,13 @@ export const arranging = [
       const request = { path: agent.at(PAPERS), pattern, limit: 1000 };
       const text = await agent.call("search_text", request);
       /** @type {string[][]} */
-      const found = [];
+      const authors = [];
       let file = "";
       for (const line of linesOf(text)) {
-        if (/^\d+:/.test(line)) found.push(...authorsIn(file, line));
+        if (/^\d+:/.test(line)) authors.push(...authorsIn(file, line));
         else file = line;
       }
-      const moves = copiesByAuthor(found).map(({ from, to }) => ({
+      const moves = copiesByAuthor(authors).map(({ from, to }) => ({
         source: from,
         destination: to,
       }));
@@ -383,7 +384,7 @@ const classOf = (size) => (size < 300 ? "small" : size < 700 ? "medium" : "large
 
 /** Folders without folders in them. @param {string[]} folders */
 const leaves = (folders) =>
-  folders.filter((one) => !folders.some((other) => other.startsWith(`${one}/`)));
+  folders.filter((folder) => !folders.some((other) => other.startsWith(`${folder}/`)));
 
 /** Pairs of a paper's name and an author. @param {string} file @param {string} text @returns {string[][]} */
 const authorsIn = (file, text) =>

@@ -78,9 +78,9 @@ export const finding = [
       return sameLines(said, old.map(({ path }) => path).join("\n"));
     },
     async official(agent) {
-      const found = await agent.call("search_files", { path: agent.at(""), pattern: "**/*.html" });
+      const text = await agent.call("search_files", { path: agent.at(""), pattern: "**/*.html" });
       const old = [];
-      for (const path of linesOf(found))
+      for (const path of linesOf(text))
         if ((await timeOf(agent, path)) < OLD) old.push(path.slice(agent.root.length + 1));
       return old.join("\n");
     },
@@ -91,10 +91,10 @@ export const finding = [
     async ours(agent) {
       const request = { path: agent.at(""), pattern: "*.html", sort: "mtime", limit: 1000 };
       const text = await agent.call("search_files", { ...request, include_ignored: true });
-      const found = [...text.matchAll(/^(\S+Z) (.*)$/gm)].filter(
+      const matches = [...text.matchAll(/^(\S+Z) (.*)$/gm)].filter(
         ([, time = ""]) => new Date(time) < OLD,
       );
-      return found.map(([, , path = ""]) => path.slice(agent.root.length + 1)).join("\n");
+      return matches.map(([, , path = ""]) => path.slice(agent.root.length + 1)).join("\n");
     },
   },
   {

@@ -72,7 +72,7 @@ it("directory_tree draws a tree to a depth, without excluded and ignored entries
 });
 
 it("names in a tree cannot forge a line or mark", async () => {
-  const shown = {
+  const displayNames = {
     "a\n  forged∕": '"a\\n  forged∕"',
     "+9 more": '"+9 more"',
     "[0 entries shown.]": '"[0 entries shown.]"',
@@ -84,9 +84,9 @@ it("names in a tree cannot forge a line or mark", async () => {
     "rtl\u202efdp": '"rtl\\u{202e}fdp"',
   };
   const { files, root, put } = await scratch();
-  for (const name of Object.keys(shown)) await put(name, "");
+  for (const name of Object.keys(displayNames)) await put(name, "");
   const lines = String(await use(directoryTree, files, { path: root })).split("\n");
-  const expected = Object.values(shown).map((name) => `  ${name}`);
+  const expected = Object.values(displayNames).map((name) => `  ${name}`);
   expect(lines.slice(1, -1).sort()).toEqual(expected.sort());
 });
 

@@ -7,9 +7,9 @@ it("recall returns search results as separate data, and completes names", async 
     (await connected.client.getPrompt({ name: "recall", arguments: { topic } })).messages.map(
       ({ content }) => (content.type === "text" ? content.text : ""),
     );
-  const [question, found] = await ask("ada");
+  const [question, results] = await ask("ada");
   expect(question).toContain('about "ada"');
-  expect(JSON.parse(found ?? "")).toMatchObject({
+  expect(JSON.parse(results ?? "")).toMatchObject({
     entities: [{ name: "Ada" }],
     relations: [{ to: "Bo" }],
   });

@@ -18,8 +18,8 @@ it("create_entities truncates the echo of a large call to the budget, after ever
   const entities = Array.from({ length: 1_000 }, (_, index) => ({ ...ada, name: `n${index}` }));
   const answer = await data("create_entities", { entities });
   expect(JSON.stringify(answer).length).toBeLessThan(20_000);
-  const { entities: shown, not_shown } = answer;
-  expect(Array.isArray(shown) && shown.length + Number(not_shown)).toBe(1_000);
+  const { entities: visibleEntities, not_shown } = answer;
+  expect(Array.isArray(visibleEntities) && visibleEntities.length + Number(not_shown)).toBe(1_000);
   expect(await data("memory_stats")).toMatchObject({ total: { entities: 1_000 } });
 });
 

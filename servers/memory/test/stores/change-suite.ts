@@ -12,24 +12,24 @@ import {
   create,
   entity,
   erase,
+  type Fixture,
   forget,
   forgetFacts,
   forgetRelations,
-  type Given,
   officialLines,
   relate,
   relation,
   removedCount,
 } from "./help.ts";
 
-export function changeSuite(given: Given): void {
-  const dump = () => officialLines(given.store);
+export function changeSuite(fixture: Fixture): void {
+  const dump = () => officialLines(fixture.store);
   const undo = (id: number | undefined) =>
-    undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
+    undoChange(fixture.store, id ?? -1, { action: "undo_memory_change" });
 
   describe("adding", () => {
     it("creates entities, and skips, merges or refuses those that exist", async () => {
-      const { store } = given;
+      const { store } = fixture;
       const first = await create(store, [
         entity("Ada", "person", ["likes tea", "likes tea"]),
         entity("Ada"),
@@ -65,7 +65,7 @@ export function changeSuite(given: Given): void {
     });
 
     it("refuses empty and overlong texts, and writes nothing of that call", async () => {
-      const { store } = given;
+      const { store } = fixture;
       for (const [refused, message] of [
         [[entity("fine"), entity(" ")], /entities\.1\.name.*must not be empty/],
         [[entity("a", "")], /entities\.0\.entityType/],
@@ -80,7 +80,7 @@ export function changeSuite(given: Given): void {
     });
 
     it("adds observations, reports duplicates, refuses unknown entities with similar names", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [entity("Ada Lovelace"), entity("Bo")]);
       const add = (entityName: string, ...contents: string[]) =>
         addObservations(store, [{ entityName, contents }], {
@@ -109,7 +109,7 @@ export function changeSuite(given: Given): void {
     });
 
     it("relates entities, reports duplicates, and creates missing ones only on request", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [entity("A"), entity("B")]);
       expect(
         (await relate(store, [relation("A", "knows", "B"), relation("A", "knows", "B")]))
@@ -138,7 +138,7 @@ export function changeSuite(given: Given): void {
 
   describe("deleting and undoing", () => {
     it("deletes softly, reports what, and restores all of it", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [entity("Ada", "person", ["a", "b"]), entity("Bo", "person", ["c"])]);
       await relate(store, [relation("Ada", "knows", "Bo"), relation("Bo", "knows", "Ada")]);
       const before = await dump();
@@ -168,7 +168,7 @@ export function changeSuite(given: Given): void {
     });
 
     it("undoes an addition, and reports what prevents it", async () => {
-      const { store } = given;
+      const { store } = fixture;
       const result = await create(store, [entity("A", "t", ["one"])]);
       const more = await addObservations(store, [{ entityName: "A", contents: ["two"] }], {
         action: "add_observations",
@@ -188,7 +188,7 @@ export function changeSuite(given: Given): void {
     });
 
     it("refuses to restore what was added again", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [entity("A", "t", ["one"])]);
       const gone = await forget(store, ["A"]);
       await create(store, [entity("A", "other")]);
@@ -208,7 +208,7 @@ export function changeSuite(given: Given): void {
     });
 
     it("permanently erases only what the user confirmed", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [
         entity("A", "t", ["secret", "dropped"]),
         entity("B", "t", ["keep", "erase"]),
@@ -251,7 +251,7 @@ export function changeSuite(given: Given): void {
     });
 
     it("erases softly deleted data: entities, facts, relations", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [entity("A", "t", ["secret"]), entity("B", "t", ["pin"]), entity("C")]);
       await relate(store, [relation("B", "knows", "C")]);
       const gone = await forget(store, ["A"]);

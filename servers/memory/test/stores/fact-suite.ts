@@ -5,29 +5,29 @@ import { searchNodes } from "../../src/graph/search/search.ts";
 import { addObservations } from "../../src/graph/write/observations.ts";
 import { deleteObservations } from "../../src/graph/write/remove.ts";
 import { updateEntities } from "../../src/graph/write/update.ts";
-import { budget, create, entity, erase, forget, forgetFacts, type Given } from "./help.ts";
+import { budget, create, entity, erase, type Fixture, forget, forgetFacts } from "./help.ts";
 
 const add = { action: "add_observations" };
 
-export function factSuite(given: Given): void {
+export function factSuite(fixture: Fixture): void {
   const open = async (name: string, history = true) =>
-    (await openNodes(given.store, { names: [name], depth: 0, history, budget })).entities[0];
+    (await openNodes(fixture.store, { names: [name], depth: 0, history, budget })).entities[0];
   const search = async (query: string) =>
-    (await searchNodes(given.store, { query, limit: 20, budget })).entities;
+    (await searchNodes(fixture.store, { query, limit: 20, budget })).entities;
   const replace = (entityName: string, contents: string[], replaces: string[]) =>
-    addObservations(given.store, [{ entityName, contents, replaces }], add);
+    addObservations(fixture.store, [{ entityName, contents, replaces }], add);
   const undo = (id: number | undefined) =>
-    undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
+    undoChange(fixture.store, id ?? -1, { action: "undo_memory_change" });
   const observationCount = async () =>
-    (await given.store.read((reader) => reader.counts())).observations;
+    (await fixture.store.read((reader) => reader.counts())).observations;
   /** Everything that is stored about observations. */
   const rows = (ids = [1, 2, 3, 4, 5, 6]) =>
-    given.store.read((reader) => reader.observationsById(ids));
+    fixture.store.read((reader) => reader.observationsById(ids));
 
   describe("facts that change", () => {
     it("are replaced by text or id: the old one is history, and in no other answer", async () => {
       await create(
-        given.store,
+        fixture.store,
         [entity("Ada", "person", ["lives in Vienna", "likes tea"])],
         "skip",
         "Bo",
@@ -74,7 +74,7 @@ export function factSuite(given: Given): void {
     });
 
     it("are restored exactly by an undo, and replaced again by another", async () => {
-      await create(given.store, [entity("Ada", "person", ["lives in Vienna", "likes tea"])]);
+      await create(fixture.store, [entity("Ada", "person", ["lives in Vienna", "likes tea"])]);
       const before = await rows();
       const { change_id } = await replace("Ada", ["lives in Graz"], ["lives in Vienna"]);
       const after = await rows();
@@ -90,20 +90,20 @@ export function factSuite(given: Given): void {
     });
 
     it("keep their history when their entity is merged, deleted and restored", async () => {
-      await create(given.store, [
+      await create(fixture.store, [
         entity("Bob", "person", ["lives in Vienna"]),
         entity("Robert", "person", ["lives in Vienna", "likes tea"]),
       ]);
       await replace("Bob", ["lives in Graz"], ["lives in Vienna"]);
       const before = await rows();
-      const merged = await updateEntities(given.store, [{ name: "Bob", merge_into: "Robert" }], {
+      const merged = await updateEntities(fixture.store, [{ name: "Bob", merge_into: "Robert" }], {
         action: "u",
       });
       expect(await open("Robert")).toMatchObject({
         observations: ["lives in Vienna", "likes tea", "lives in Graz"],
         history: [{ observation: "lives in Vienna", replaced_by: "#4" }],
       });
-      const gone = await forget(given.store, ["Robert"]);
+      const gone = await forget(fixture.store, ["Robert"]);
       expect(await observationCount()).toBe(0);
       await undo(gone.change_id);
       expect((await open("Robert"))?.history).toHaveLength(1);
@@ -113,20 +113,20 @@ export function factSuite(given: Given): void {
     });
 
     it("are deleted and erased from the history too", async () => {
-      await create(given.store, [entity("Ada", "person", ["lives in Vienna"])]);
+      await create(fixture.store, [entity("Ada", "person", ["lives in Vienna"])]);
       await replace("Ada", ["lives in Graz"], ["lives in Vienna"]);
-      const { change_id } = await forgetFacts(given.store, "Ada", ["lives in Vienna"]);
+      const { change_id } = await forgetFacts(fixture.store, "Ada", ["lives in Vienna"]);
       expect((await open("Ada"))?.history).toBeUndefined();
       await undo(change_id);
       expect((await open("Ada"))?.history).toHaveLength(1);
       const old = [{ entityName: "Ada", observations: ["lives in Vienna"] }];
-      await erase((hard) => deleteObservations(given.store, old, hard));
+      await erase((hard) => deleteObservations(fixture.store, old, hard));
       expect(await rows()).toMatchObject([{ content: "lives in Graz", supersededAt: null }]);
       expect(await observationCount()).toBe(1);
     });
 
     it("change nothing if a replaced fact is unknown, or would replace itself", async () => {
-      await create(given.store, [
+      await create(fixture.store, [
         entity("Ada", "person", ["lives in Vienna"]),
         entity("Bo", "person", ["x"]),
       ]);
@@ -151,8 +151,8 @@ export function factSuite(given: Given): void {
     });
 
     it("are in the order of their times, newest first among equal matches", async () => {
-      await create(given.store, [entity("Ada", "person", ["lives in Vienna"])]);
-      await given.store.write(async (writer) => {
+      await create(fixture.store, [entity("Ada", "person", ["lives in Vienna"])]);
+      await fixture.store.write(async (writer) => {
         writer.startChange(add);
         await writer.addObservations([
           { entityId: 1, content: "lives in Graz", createdAt: Date.UTC(2020, 4, 1) },

@@ -13,7 +13,7 @@ import {
 } from "../../src/graph/write/remove.ts";
 
 /** What a suite gets: the store of the running test. */
-export interface Given {
+export interface Fixture {
   readonly store: Store;
   again(): Promise<Store>;
 }

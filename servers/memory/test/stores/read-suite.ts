@@ -3,7 +3,7 @@ import { readGraph } from "../../src/graph/read/graph.ts";
 import { openNodes } from "../../src/graph/read/nodes.ts";
 import type { Entity } from "../../src/graph/types.ts";
 import { addObservations } from "../../src/graph/write/observations.ts";
-import { budget, create, entity, type Given, relate, relation } from "./help.ts";
+import { budget, create, entity, type Fixture, relate, relation } from "./help.ts";
 
 const many = (count: number): Entity[] =>
   Array.from({ length: count }, (_, index) =>
@@ -12,22 +12,23 @@ const many = (count: number): Entity[] =>
 
 const day = expect.stringMatching(/^\d{4}-\d\d-\d\d$/);
 
-export function readSuite(given: Given): void {
-  const read = (cursor?: string, limit = 500) => readGraph(given.store, { limit, cursor, budget });
+export function readSuite(fixture: Fixture): void {
+  const read = (cursor?: string, limit = 500) =>
+    readGraph(fixture.store, { limit, cursor, budget });
   const open = (names: string[], depth = 0, cursor?: string) =>
-    openNodes(given.store, { names, depth, cursor, budget });
+    openNodes(fixture.store, { names, depth, cursor, budget });
 
   describe("reading", () => {
     it("returns a small graph like the official server, and when each fact was learned", async () => {
       expect(await read()).toEqual({ entities: [], relations: [] });
-      await create(given.store, [entity("A", "t", ["one"]), entity("B")]);
-      await relate(given.store, [relation("A", "knows", "B")]);
+      await create(fixture.store, [entity("A", "t", ["one"]), entity("B")]);
+      await relate(fixture.store, [relation("A", "knows", "B")]);
       expect(await read()).toEqual({
         entities: [{ ...entity("A", "t", ["one"]), learned: [day] }, entity("B")],
         relations: [relation("A", "knows", "B")],
       });
       const facts = { action: "add_observations", source: "Bo" };
-      await addObservations(given.store, [{ entityName: "A", contents: ["two"] }], facts);
+      await addObservations(fixture.store, [{ entityName: "A", contents: ["two"] }], facts);
       expect((await open(["A"])).entities[0]).toMatchObject({
         observations: ["one", "two"],
         learned: [day, expect.stringMatching(/^\d{4}-\d\d-\d\d, Bo$/)],
@@ -36,12 +37,12 @@ export function readSuite(given: Given): void {
 
     it("pages through a large graph: names and counts by age with their relations, each once", async () => {
       const entities = many(700);
-      await create(given.store, entities);
+      await create(fixture.store, entities);
       const wanted = entities.flatMap(({ name }) => [
         relation(name, "follows", "n7"),
         relation("n7", "saw", name),
       ]);
-      await relate(given.store, wanted);
+      await relate(fixture.store, wanted);
       const [names, relations]: string[][] = [[], []];
       let cursor: string | undefined;
       do {
@@ -63,7 +64,7 @@ export function readSuite(given: Given): void {
     });
 
     it("refuses a cursor from another call", async () => {
-      await create(given.store, many(700));
+      await create(fixture.store, many(700));
       const { next_cursor } = await read();
       await expect(open(["n1"], 0, next_cursor)).rejects.toMatchObject({
         kind: "invalid",
@@ -76,8 +77,8 @@ export function readSuite(given: Given): void {
     });
 
     it("opens entities in full, and reports missing names", async () => {
-      await create(given.store, [entity("Ada", "t", ["one"]), entity("B"), entity("C")]);
-      await relate(given.store, [relation("Ada", "knows", "B"), relation("B", "knows", "C")]);
+      await create(fixture.store, [entity("Ada", "t", ["one"]), entity("B"), entity("C")]);
+      await relate(fixture.store, [relation("Ada", "knows", "B"), relation("B", "knows", "C")]);
       expect(await open(["Ada", "Adda", "Ada"])).toEqual({
         entities: [{ ...entity("Ada", "t", ["one"]), learned: [day] }],
         relations: [relation("Ada", "knows", "B")],
@@ -91,8 +92,8 @@ export function readSuite(given: Given): void {
     });
 
     it("includes the 500 nearest entities around one, and reports that there are more", async () => {
-      await create(given.store, [entity("hub"), ...many(510), entity("far")]);
-      await relate(given.store, [
+      await create(fixture.store, [entity("hub"), ...many(510), entity("far")]);
+      await relate(fixture.store, [
         relation("n0", "has", "far"),
         ...many(510).map(({ name }) => relation("hub", "has", name)),
       ]);
@@ -113,9 +114,9 @@ export function readSuite(given: Given): void {
         { length: 3000 },
         (_, index) => `fact number ${index} about the hub`,
       );
-      await create(given.store, [entity("hub", "t", facts), ...many(300)]);
+      await create(fixture.store, [entity("hub", "t", facts), ...many(300)]);
       await relate(
-        given.store,
+        fixture.store,
         many(300).map(({ name }) => relation("hub", "has", name)),
       );
       const seen: string[] = [];

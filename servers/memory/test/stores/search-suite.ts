@@ -3,9 +3,9 @@ import { undoChange } from "../../src/graph/journal/undo.ts";
 import { type SearchQuery, searchNodes } from "../../src/graph/search/search.ts";
 import { addObservations } from "../../src/graph/write/observations.ts";
 import { updateEntities } from "../../src/graph/write/update.ts";
-import { budget, create, entity, forget, type Given } from "./help.ts";
+import { budget, create, entity, type Fixture, forget } from "./help.ts";
 
-export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): void {
+export function searchSuite(fixture: Fixture, isWhole: boolean, isLong: boolean): void {
   const itLong = (name: string, test: () => Promise<void>): void => {
     if (isLong) it(name, test);
   };
@@ -13,7 +13,7 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
     if (isWhole) it(name, test);
   };
   const page = (query: string, more: Partial<SearchQuery> = {}) =>
-    searchNodes(given.store, { query, limit: 20, budget, ...more });
+    searchNodes(fixture.store, { query, limit: 20, budget, ...more });
   const search = async (query: string, more: Partial<SearchQuery> = {}) =>
     (await page(query, more)).entities.map(({ name }) => name);
   const allPages = async (query: string, limit: number) => {
@@ -24,8 +24,8 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
   };
 
   describe("searching", () => {
-    it("finds words, prefixes, parts of words, several words, whatever the case and accents", async () => {
-      await create(given.store, [
+    it("finds words, prefixes, parts of words, several words, ignoring case and accents", async () => {
+      await create(fixture.store, [
         entity("Café Central", "place", ["opened in Straßburg", "serves Kaiserschmarrn"]),
         entity("Zoë", "person", ["drinks coffee in the café", "naïve"]),
         entity("node.js", "runtime", ["JavaScript on the server"]),
@@ -47,13 +47,13 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
     });
 
     it("finds words with a typo anywhere, even in the first letter", async () => {
-      await create(given.store, [
+      await create(fixture.store, [
         entity("Ada", "person", ["visits the dentist", "слышит музыку"]),
         entity("B"),
       ]);
       const typos = ["dentits", "dentsit", "dnetist", "dentixt", "denttist", "denist"];
       // PostgreSQL compares only words with the same first letter.
-      if (given.store.kind === "sqlite")
+      if (fixture.store.kind === "sqlite")
         typos.push("edntist", "xentist", "entist", "adentist", "музыху", "нузыку");
       for (const query of typos)
         expect((await page(query)).entities.map(({ name }) => [query, name])).toEqual([
@@ -62,7 +62,7 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
     });
 
     ifWhole("ranks an exact name first, then names, types, observations", async () => {
-      await create(given.store, [
+      await create(fixture.store, [
         entity("in facts", "t", ["he saw a comet over the lake that night"]),
         entity("in type", "comet"),
         entity("Comet Halley", "t"),
@@ -79,7 +79,7 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
     });
 
     it("treats every query as text, never as an operator", async () => {
-      await create(given.store, [
+      await create(fixture.store, [
         entity('say "hi"', "t", ["a AND b", "100% sure_thing \\ done", "x*y (z)"]),
         entity("other"),
       ]);
@@ -102,10 +102,13 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
     });
 
     ifWhole("filters by type and time, and lists the newest for an empty query", async () => {
-      await create(given.store, [entity("A", "person", ["blue"]), entity("B", "place", ["blue"])]);
+      await create(fixture.store, [
+        entity("A", "person", ["blue"]),
+        entity("B", "place", ["blue"]),
+      ]);
       await new Promise((resolve) => setTimeout(resolve, 15));
       const after = Date.now();
-      await addObservations(given.store, [{ entityName: "A", contents: ["more"] }], {
+      await addObservations(fixture.store, [{ entityName: "A", contents: ["more"] }], {
         action: "add_observations",
       });
       expect(await search("blue", { types: ["place"] })).toEqual(["B"]);
@@ -119,7 +122,7 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
       const entities = Array.from({ length: 45 }, (_, index) =>
         entity(`item ${index}`, "t", [index % 2 === 0 ? "even" : "uneven"]),
       );
-      await create(given.store, entities);
+      await create(fixture.store, entities);
       // All match alike, so the newest come first.
       const { names } = await allPages("item", 10);
       expect(names).toEqual(entities.map(({ name }) => name).reverse());
@@ -137,7 +140,7 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
       });
     });
 
-    ifWhole("pages through every match, whatever the facts and the limit", async () => {
+    ifWhole("pages through every match, for any facts and limit", async () => {
       for (const limit of [2, 3, 5, 8, 20]) {
         const word = `tea${"abcdefghijklmnopqrst"[limit - 1]}`;
         const entities = Array.from({ length: 24 }, (_, index) => {
@@ -146,7 +149,7 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
           );
           return entity(`${word} ${index} ${"long ".repeat(Math.random() * 8)}.`, word, facts);
         });
-        await create(given.store, entities);
+        await create(fixture.store, entities);
         const { pages, names } = await allPages(word, limit);
         expect(new Set(names).size, JSON.stringify([limit, names])).toBe(24);
         expect(pages.slice(0, -1).every(({ total }) => total === 24)).toBe(true);
@@ -155,7 +158,7 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
 
     it("ranks facts by rare words first, then the beginnings of words, then the newest", async () => {
       const facts = Array.from({ length: 40 }, (_, index) => `Mira drinks tea number ${index}`);
-      await create(given.store, [
+      await create(fixture.store, [
         entity("Mira", "person", [
           "Mira has steamed rice",
           "has a new tattoo of a heron",
@@ -187,31 +190,31 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
             (_, index) => `${name} sailed to island ${index}, ${"far away ".repeat(8)}.`,
           );
         const [mira, tomas] = [about("Mira", 60), about("Tomas", 60)];
-        await create(given.store, [
+        await create(fixture.store, [
           entity("Mira", "person", mira),
           entity("Tomas", "person", tomas),
         ]);
         for (const limit of [20, 50]) {
           const answer = await page("to which islands did Mira sail", { limit });
           const { entities } = answer;
-          const shown = entities.flatMap(({ observations = [] }) => observations);
+          const facts = entities.flatMap(({ observations = [] }) => observations);
           const characters = JSON.stringify(answer).length;
           expect(characters).toBeLessThanOrEqual(105 * limit);
           expect(characters).toBeGreaterThan(105 * limit - 250);
-          expect(shown.join("").length / characters).toBeGreaterThan(0.75);
-          expect([...mira, ...tomas]).toEqual(expect.arrayContaining(shown));
+          expect(facts.join("").length / characters).toBeGreaterThan(0.75);
+          expect([...mira, ...tomas]).toEqual(expect.arrayContaining(facts));
           // All of the person match alike: the newest first.
           expect(entities[0]).toMatchObject({
             name: "Mira",
             more: 60 - (entities[0]?.observations?.length ?? 0),
           });
-          expect(shown.slice(0, 5)).toEqual(mira.toReversed().slice(0, 5));
+          expect(facts.slice(0, 5)).toEqual(mira.toReversed().slice(0, 5));
         }
       },
     );
 
     it("follows every change: renamed, merged, deleted, brought back", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [
         entity("Ada", "person", ["violet"]),
         entity("Bo", "person", ["crimson"]),
@@ -241,7 +244,7 @@ export function searchSuite(given: Given, isWhole: boolean, isLong: boolean): vo
       const crowd = Array.from({ length: 9_000 }, (_, index) =>
         entity(`c${index}`, "crowd", ["common one", "common two"]),
       );
-      await create(given.store, [entity("first", "t", ["common rarest"]), ...crowd]);
+      await create(fixture.store, [entity("first", "t", ["common rarest"]), ...crowd]);
       expect(await search("common rarest")).toEqual(["first"]);
       expect(await search("ommon arest")).toEqual(["first"]);
       const all = await page("common");

@@ -2,7 +2,7 @@ import { beforeEach, describe, onTestFinished } from "vitest";
 import type { Store } from "../../src/graph/store/store.ts";
 import { changeSuite } from "./change-suite.ts";
 import { factSuite } from "./fact-suite.ts";
-import type { Given } from "./help.ts";
+import type { Fixture } from "./help.ts";
 import { readSuite } from "./read-suite.ts";
 import { searchSuite } from "./search-suite.ts";
 import { transferSuite } from "./transfer-suite.ts";
@@ -31,17 +31,17 @@ export function storeSuite(
     beforeEach(async () => {
       store = await opened();
     });
-    const given: Given = {
+    const fixture: Fixture = {
       get store() {
         return store;
       },
       again: () => opened(store),
     };
-    changeSuite(given);
-    updateSuite(given);
-    factSuite(given);
-    if (isWhole) readSuite(given);
-    searchSuite(given, isWhole, isLong);
-    transferSuite(given);
+    changeSuite(fixture);
+    updateSuite(fixture);
+    factSuite(fixture);
+    if (isWhole) readSuite(fixture);
+    searchSuite(fixture, isWhole, isLong);
+    transferSuite(fixture);
   });
 }

@@ -4,7 +4,7 @@ import { openNodes } from "../../src/graph/read/nodes.ts";
 import { searchNodes } from "../../src/graph/search/search.ts";
 import { exportLines } from "../../src/graph/transfer/export.ts";
 import { importMemory } from "../../src/graph/transfer/import.ts";
-import { budget, create, entity, type Given, officialLines, relate, relation } from "./help.ts";
+import { budget, create, entity, type Fixture, officialLines, relate, relation } from "./help.ts";
 
 const bytes = (text: string) => Buffer.from(text, "utf8");
 
@@ -26,17 +26,17 @@ const AWKWARD = [
   "e\u0301",
 ];
 
-export function transferSuite(given: Given): void {
+export function transferSuite(fixture: Fixture): void {
   const load = (text: string | Uint8Array) =>
-    importMemory(given.store, typeof text === "string" ? bytes(text) : text, {
+    importMemory(fixture.store, typeof text === "string" ? bytes(text) : text, {
       action: "import_graph",
     });
-  const backup = () => exportLines(given.store);
-  const dump = () => officialLines(given.store);
+  const backup = () => exportLines(fixture.store);
+  const dump = () => officialLines(fixture.store);
 
   describe("import and export", () => {
     it("keeps awkward names and texts exactly", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(
         store,
         AWKWARD.map((name) => entity(name, name.slice(0, 500), [name, `has ${name}`])),
@@ -111,9 +111,9 @@ export function transferSuite(given: Given): void {
       const loaded = await load(text);
       expect(loaded).toMatchObject({ entities: 2, observations: 2, rejects: [] });
       expect(await backup()).toBe(text);
-      const undone = await undoChange(given.store, loaded.change_id ?? 0, { action: "undo" });
+      const undone = await undoChange(fixture.store, loaded.change_id ?? 0, { action: "undo" });
       expect(await backup()).toBe("");
-      await undoChange(given.store, undone.change_id, { action: "undo" });
+      await undoChange(fixture.store, undone.change_id, { action: "undo" });
       expect(await backup()).toBe(text);
       // Again: everything exists. Fields of other programs with these names are ignored.
       expect(await load(text)).toMatchObject({ entities: 0, observations: 0, duplicates: 4 });
@@ -171,17 +171,17 @@ export function transferSuite(given: Given): void {
         [15, "it is not UTF-8"],
       ]);
       expect(await dump()).toContain('"name":"bom","entityType":"t","observations":["x","more"]');
-      await undoChange(given.store, imported.change_id ?? 0, { action: "undo" });
+      await undoChange(fixture.store, imported.change_id ?? 0, { action: "undo" });
       expect(await dump()).toBe("");
     });
 
     it("keeps all of twenty concurrent changes over two connections", async () => {
-      const other = await given.again();
-      await create(given.store, [entity("hub")]);
+      const other = await fixture.again();
+      await create(fixture.store, [entity("hub")]);
       await Promise.all(
         Array.from({ length: 20 }, (_, index) =>
           create(
-            index % 2 === 0 ? given.store : other,
+            index % 2 === 0 ? fixture.store : other,
             [entity(`e${index}`), entity("shared", "t", [`by ${index}`])],
             "merge",
           ),

@@ -1,18 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { undoChange } from "../../src/graph/journal/undo.ts";
 import { updateEntities } from "../../src/graph/write/update.ts";
-import { create, entity, type Given, officialLines, relate, relation } from "./help.ts";
+import { create, entity, type Fixture, officialLines, relate, relation } from "./help.ts";
 
-export function updateSuite(given: Given): void {
-  const dump = () => officialLines(given.store);
+export function updateSuite(fixture: Fixture): void {
+  const dump = () => officialLines(fixture.store);
   const undo = (id: number | undefined) =>
-    undoChange(given.store, id ?? -1, { action: "undo_memory_change" });
+    undoChange(fixture.store, id ?? -1, { action: "undo_memory_change" });
   const update = (...updates: Parameters<typeof updateEntities>[1]) =>
-    updateEntities(given.store, updates, { action: "update_entities" });
+    updateEntities(fixture.store, updates, { action: "update_entities" });
 
   describe("updating", () => {
     it("renames (relations follow), changes types, and undoes it", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [entity("A", "t", ["one"]), entity("B")]);
       await relate(store, [relation("A", "knows", "B")]);
       const before = await dump();
@@ -32,7 +32,7 @@ export function updateSuite(given: Given): void {
     });
 
     it("merges one entity into another, and undoes it", async () => {
-      const { store } = given;
+      const { store } = fixture;
       await create(store, [
         entity("Bob", "person", ["a", "b"]),
         entity("Robert", "person", ["b", "c"]),
@@ -62,7 +62,7 @@ export function updateSuite(given: Given): void {
     });
 
     it("refuses contradictory arguments", async () => {
-      await create(given.store, [entity("A"), entity("B")]);
+      await create(fixture.store, [entity("A"), entity("B")]);
       await expect(update({ name: "A", new_name: "B" })).rejects.toMatchObject({
         kind: "conflict",
         hint: expect.stringMatching(/merge_into "B"/),

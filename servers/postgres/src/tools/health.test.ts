@@ -75,7 +75,7 @@ it("is never ok about what the role could not see, and names the role", async ()
     const { role, findings } = await server.data("pg_health", { checks: all });
     await server.close();
     const list = findings as { check: string; status: string; summary: string }[];
-    return { role, of: new Map(list.map((one) => [one.check, one])) };
+    return { role, of: new Map(list.map((finding) => [finding.check, finding])) };
   };
   const { role, of } = await asked(world.url);
   expect(role).toBe(`${world.role} (neither superuser nor pg_read_all_stats)`);

@@ -6,7 +6,7 @@ import { walk } from "../tree/walk.ts";
 import { ignoreRules } from "./ignore.ts";
 
 /** The files that are not hidden below `from`. */
-async function shown(tree: Tree, from = tree.root, extra: string[] = []): Promise<string[]> {
+async function visibleFiles(tree: Tree, from = tree.root, extra: string[] = []): Promise<string[]> {
   const root = await tree.guard.openDirectory(from);
   onTestFinished(() => root.close());
   const ignore = await ignoreRules(tree.guard, root, extra);
@@ -95,7 +95,7 @@ describe(".gitignore rules match those of git", () => {
   it.each(someOf(3, rules))("%j", async (rule) => {
     const tree = await makeTree({ ...files, ...more, ".gitignore": rule });
     const expected = byGit(tree);
-    expect(await shown(tree)).toEqual(expected);
+    expect(await visibleFiles(tree)).toEqual(expected);
   });
 
   it("in nested files, deeper ones first", async () => {
@@ -106,7 +106,7 @@ describe(".gitignore rules match those of git", () => {
       "dir/sub/.gitignore": "f-x\n!/f-b.log\n*.log\n!keep*\n",
     });
     const expected = byGit(tree);
-    expect(await shown(tree)).toEqual(expected);
+    expect(await visibleFiles(tree)).toEqual(expected);
   });
 
   it("in a directory that an inner file shows again", async () => {
@@ -117,7 +117,7 @@ describe(".gitignore rules match those of git", () => {
     });
     const expected = byGit(tree);
     expect(expected).toContain("dir/sub/deep/f-a");
-    expect(await shown(tree)).toEqual(expected);
+    expect(await visibleFiles(tree)).toEqual(expected);
   });
 });
 
@@ -133,7 +133,7 @@ describe("ignore rules", () => {
       "dir/sub/.gitignore": "!f.bak\n",
       "dir/sub/f.bak": "",
     });
-    const all = await shown(tree, tree.root, ["*.bak"]);
+    const all = await visibleFiles(tree, tree.root, ["*.bak"]);
     expect(all.filter((path) => !/ignore$/.test(path))).toEqual(["dir/b.log", "dir/sub/f.bak"]);
   });
 
@@ -157,20 +157,20 @@ describe("ignore rules", () => {
       "repo/src/vendor/in/a.ts": "",
     });
     // A path given by the caller is shown even if a rule matches it; the rules still apply to its contents.
-    expect(await shown(tree, tree.at("repo/src/lib"))).toEqual([
+    expect(await visibleFiles(tree, tree.at("repo/src/lib"))).toEqual([
       "keep.log",
       "never",
       "sub/skip.ts",
       "x.ts",
     ]);
-    expect(await shown(tree, tree.at("repo/src/vendor/in"))).toEqual(["a.ts"]);
-    expect(await shown(tree, tree.at("repo/src"))).toEqual([".ignore", "other/x.ts"]);
+    expect(await visibleFiles(tree, tree.at("repo/src/vendor/in"))).toEqual(["a.ts"]);
+    expect(await visibleFiles(tree, tree.at("repo/src"))).toEqual([".ignore", "other/x.ts"]);
   });
 
   it("applies a rule that hides the start too if a later one shows it again", async () => {
     const tree = await makeTree({ ".gitignore": "/?/?/**\n!?\n", "a/b/c/long": "", "a/b/c/d": "" });
     expect(byGit(tree)).toEqual([".gitignore", "a/b/c/d"]);
-    expect(await shown(tree, tree.at("a/b/c"))).toEqual(["d"]);
+    expect(await visibleFiles(tree, tree.at("a/b/c"))).toEqual(["d"]);
   });
 
   it("reads no rules above the allowed directory, through symlinks, or from FIFOs and huge files", async () => {
@@ -183,7 +183,7 @@ describe("ignore rules", () => {
       "sub/b": "",
     });
     execFileSync("mkfifo", [tree.at(".ignore")]);
-    expect(await shown(tree)).toEqual(["a", "sub/.gitignore", "sub/b"]);
+    expect(await visibleFiles(tree)).toEqual(["a", "sub/.gitignore", "sub/b"]);
   });
 
   it("is not slowed down by a repository's pattern bombs", async () => {
@@ -191,6 +191,6 @@ describe("ignore rules", () => {
     const name = "a".repeat(250);
     const path = `${"a/".repeat(100)}${name}`;
     const tree = await makeTree({ ".gitignore": bombs.join("\n"), [path]: "" });
-    expect(await shown(tree)).toEqual([".gitignore", path]);
+    expect(await visibleFiles(tree)).toEqual([".gitignore", path]);
   });
 });

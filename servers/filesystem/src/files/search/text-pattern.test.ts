@@ -25,7 +25,10 @@ const LINES = [
 ];
 
 /** The numbers of the lines that match. */
-function found(text: string, options: { literal?: boolean; ignoreCase?: boolean } = {}): number[] {
+function matchingLines(
+  text: string,
+  options: { literal?: boolean; ignoreCase?: boolean } = {},
+): number[] {
   const matcher = new LineMatcher(
     textPattern(text, { literal: false, ignoreCase: false, ...options }),
   );
@@ -68,7 +71,7 @@ describe("textPattern", () => {
     ["\\x66oo b", [1]],
     ["fo+x*-b", [2]],
   ])("%s", (pattern, lines) => {
-    expect(found(pattern)).toEqual(lines);
+    expect(matchingLines(pattern)).toEqual(lines);
   });
 
   it.each([
@@ -79,6 +82,6 @@ describe("textPattern", () => {
     ["\\p{Nonsense}", "property name"],
     ["x".repeat(1001), "at most 1000"],
   ])("refuses %s with the reason", (pattern, reason) => {
-    expect(() => found(pattern)).toThrow(reason);
+    expect(() => matchingLines(pattern)).toThrow(reason);
   });
 });

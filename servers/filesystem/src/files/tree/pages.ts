@@ -56,11 +56,14 @@ export function keyedPage(
      */
     cut(lines: readonly string[], budget: number, resume?: string) {
       const keyed = top.take();
-      const shown = lines.slice(0, fitCount(lines, budget - FRAME));
-      const last = keyed[shown.length - 1];
-      if (last !== undefined && keyed.length > shown.length)
-        return { shown, more: [continued(last)] };
-      return { shown, more: resume === undefined ? [] : [continued({ key: 0, path: resume })] };
+      const visibleLines = lines.slice(0, fitCount(lines, budget - FRAME));
+      const last = keyed[visibleLines.length - 1];
+      if (last !== undefined && keyed.length > visibleLines.length)
+        return { visibleLines, more: [continued(last)] };
+      return {
+        visibleLines,
+        more: resume === undefined ? [] : [continued({ key: 0, path: resume })],
+      };
     },
   };
 }

@@ -43,7 +43,7 @@ afterEach(async () => {
 });
 
 const args = (...more: readonly string[]) => [...more, "--allow-write", "--root", folder];
-const kept = () => args("--embedded-dir", join(folder, "data"));
+const persistentArgs = () => args("--embedded-dir", join(folder, "data"));
 const sql = (server: Talk, text: string) => server.data("query", { sql: text });
 
 /** The process id of the PostgreSQL whose data is in a directory. */
@@ -69,7 +69,7 @@ function isRunning(pid: number): boolean {
 
 describe("when the embedded database ends on its own", () => {
   /** What is left of temporary files, without what Node.js 24 keeps of compiled modules. */
-  const left = async () =>
+  const leftoverFiles = async () =>
     (await readdir(temporary)).filter((name) => name !== "node-compile-cache");
 
   it("a running call reports the loss, the log has the cause, and the next call restarts it", async () => {
@@ -100,13 +100,13 @@ describe("when the embedded database ends on its own", () => {
     );
     expect((await server.call("query", { sql: "SELECT 1 FROM notes" })).text).toContain("42P01");
     await server.close();
-    await expect.poll(left).toEqual([]);
+    await expect.poll(leftoverFiles).toEqual([]);
   });
 
   itLong(
     "if idle, the next call reports it, and committed data in a directory is kept",
     async () => {
-      const server = await talk(kept());
+      const server = await talk(persistentArgs());
       await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
       const pid = await postmaster(join(folder, "data", "data"));
       process.kill(pid, "SIGKILL");
@@ -122,8 +122,8 @@ describe("when the embedded database ends on its own", () => {
   it.each(isLong ? ["--embedded", "--embedded-dir"] : ["--embedded-dir"])(
     "nothing is left when the server is killed (%s)",
     async (option) => {
-      const given = option === "--embedded" ? args("--embedded") : kept();
-      const server = await talkToProcess(given, { env: { TMPDIR: temporary } });
+      const serverArgs = option === "--embedded" ? args("--embedded") : persistentArgs();
+      const server = await talkToProcess(serverArgs, { env: { TMPDIR: temporary } });
       await server.data("pg_execute", { statements: ["CREATE TABLE notes AS SELECT 7 AS id"] });
       const parent = option === "--embedded" ? await clusterFolder() : join(folder, "data");
       const data = join(parent, "data");
@@ -131,24 +131,24 @@ describe("when the embedded database ends on its own", () => {
       expect(isRunning(pid)).toBe(true);
       process.kill(server.connected.pid ?? 0, "SIGKILL");
       await expect.poll(() => isRunning(pid)).toBe(false);
-      await expect.poll(left).toEqual([]);
+      await expect.poll(leftoverFiles).toEqual([]);
       if (option === "--embedded") return;
       // It was stopped in good order.
       expect(existsSync(join(data, "postmaster.pid"))).toBe(false);
-      const again = await talk(given);
+      const again = await talk(serverArgs);
       expect((await sql(again, "SELECT id FROM notes")).rows).toEqual([[7]]);
       await again.close();
     },
   );
 
   it("nothing is left when the server is killed while the database is made", async () => {
-    const server = await talkToProcess(kept(), { env: { TMPDIR: temporary } });
+    const server = await talkToProcess(persistentArgs(), { env: { TMPDIR: temporary } });
     server.call("query", { sql: "SELECT 1" }).catch(() => undefined);
-    const made = async () => String(await readdir(join(folder, "data")).catch(() => []));
-    await expect.poll(made, { interval: 5 }).toContain(".new-");
+    const fileNames = async () => String(await readdir(join(folder, "data")).catch(() => []));
+    await expect.poll(fileNames, { interval: 5 }).toContain(".new-");
     process.kill(server.connected.pid ?? 0, "SIGKILL");
     await expect
-      .poll(async () => [await left(), await readdir(join(folder, "data"))])
+      .poll(async () => [await leftoverFiles(), await readdir(join(folder, "data"))])
       .toEqual([[], []]);
   });
 });
@@ -203,9 +203,9 @@ describe("the role", () => {
 
 describe("the directory", () => {
   it("is for one server at a time", async () => {
-    const first = await talk(kept());
+    const first = await talk(persistentArgs());
     await sql(first, "SELECT 1");
-    const second = await talk(kept());
+    const second = await talk(persistentArgs());
     expect(await second.refused("query", { sql: "SELECT 1" })).toMatch(
       /The embedded database in .*data is in use by another process\.\nOne server at a time/,
     );
@@ -218,7 +218,7 @@ describe("the directory", () => {
   it("is refused if it contains anything else, which stays unchanged", async () => {
     const directory = join(folder, "data");
     const refused = async () => {
-      const server = await talk(kept());
+      const server = await talk(persistentArgs());
       const text = await server.refused("query", { sql: "SELECT 1" });
       await server.close();
       return text;
@@ -234,9 +234,9 @@ describe("the directory", () => {
     expect(await refused()).toMatch(/is not empty and does not contain an embedded database/);
     await rm(directory, { recursive: true });
 
-    const made = await talk(kept());
-    await sql(made, "SELECT 1");
-    await made.close();
+    const server = await talk(persistentArgs());
+    await sql(server, "SELECT 1");
+    await server.close();
     await writeFile(join(directory, "data", "PG_VERSION"), "16\n");
     expect(await refused()).toMatch(
       /was written by PostgreSQL 16, and the installed binaries are PostgreSQL 18/,
@@ -248,7 +248,7 @@ describe("the directory", () => {
     "must be within reach of the user that PostgreSQL runs as, for root",
     async () => {
       await chmod(folder, 0o700);
-      const server = await talk(kept());
+      const server = await talk(persistentArgs());
       expect((await server.call("query", { sql: "SELECT 1" })).text).toMatch(
         /PostgreSQL does not run as root, and user \d+, .* cannot enter .*such as \/var\/lib/s,
       );

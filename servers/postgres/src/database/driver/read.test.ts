@@ -78,11 +78,11 @@ describe("parameters", () => {
     await world.admin(
       `CREATE TABLE ids (id bigint PRIMARY KEY); INSERT INTO ids VALUES ${digits.map((n) => `(${n}), (${-n})`).join()}`,
     );
-    for (const one of digits.flatMap((n) => [n, -n])) {
-      const isSafe = Number.isSafeInteger(Number(one));
-      const params = [isSafe ? Number(one) : one.toString()];
+    for (const id of digits.flatMap((n) => [n, -n])) {
+      const isSafe = Number.isSafeInteger(Number(id));
+      const params = [isSafe ? Number(id) : id.toString()];
       expect((await ask("SELECT id FROM ids WHERE id = $1", { params })).rows).toEqual([params]);
-      for (const rounded of isSafe ? [] : [Number(one), [Number(one)], { id: [Number(one)] }])
+      for (const rounded of isSafe ? [] : [Number(id), [Number(id)], { id: [Number(id)] }])
         await expect(ask("SELECT $1::text", { params: [rounded] })).rejects.toThrow(
           /Parameter \$1 is an integer outside ±\(2\^53 - 1\)/,
         );

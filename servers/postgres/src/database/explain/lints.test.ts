@@ -18,7 +18,7 @@ const QUEUE =
 
 /** For each problem: what has it, the objects that are found, and what looks similar but is fine. */
 const CASES: Readonly<
-  Record<string, readonly [bad: string, found: readonly string[], good: string]>
+  Record<string, readonly [bad: string, objects: readonly string[], good: string]>
 > = {
   "row security is off, API roles can read it, and columns look confidential": [
     "CREATE TABLE p (id int, password_hash text, note text); GRANT SELECT ON p TO anon",
@@ -174,13 +174,13 @@ beforeAll(async () => {
 afterAll(() => client?.end());
 
 it.each(Object.entries(PROBLEMS))("%s", async (problem, lint) => {
-  const [bad, found, good] = CASES[problem] ?? ["", ["a case for it"], ""];
+  const [bad, objects, good] = CASES[problem] ?? ["", ["a case for it"], ""];
   const objectsIn = async (setup: string) => {
     await client.query(`BEGIN; ${COMMON}; ${setup}`);
     const { rows } = await client.query<{ object: string }>(lint);
     await client.query("ROLLBACK");
     return rows.map(({ object }) => object);
   };
-  expect(await objectsIn(bad)).toEqual(found);
+  expect(await objectsIn(bad)).toEqual(objects);
   expect(await objectsIn(good)).toEqual([]);
 });

@@ -95,8 +95,8 @@ it("errors about values list what is allowed, near ones first, also when writing
     ],
   ] as const) {
     const isRead = sql.startsWith("SELECT");
-    const given = isRead ? { sql } : { statements: [sql] };
-    expect((await server.call(isRead ? "query" : "pg_execute", given)).text).toMatch(message);
+    const args = isRead ? { sql } : { statements: [sql] };
+    expect((await server.call(isRead ? "query" : "pg_execute", args)).text).toMatch(message);
   }
 });
 
