@@ -172,6 +172,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "link does not have attribute target": "all forms",
   "status is not 404": "all forms",
   "no horizontal scrollbar": "no horizontal overflow",
+  "no requests to “ads.example.com”": "no requests",
   "code 'npm i' is visible": "code containing 'npm i' is visible",
 };
 const REFUSED_STEPS: Readonly<Record<string, string>> = {
