@@ -38,8 +38,12 @@ const UNCOVERED: readonly Loss[] = [
   ],
   [["DELETE FROM pets", "DROP TABLE pets"], /DELETE of 20 rows of pets \(the same transaction/],
   [
+    ["UPDATE pets SET owner = 1 WHERE id < 5", "DROP TABLE audit"],
+    /DROP TABLE audit \(2,500 rows\); UPDATE of 4 rows of pets/,
+  ],
+  [
     ["UPDATE pets SET owner = 1", "ALTER TABLE pets ADD COLUMN age"],
-    /of 20 rows of pets \(the same transaction changed the definition of pets\)/,
+    /UPDATE of 20 rows of pets \(the same transaction changed the definition of pets\)/,
   ],
   [
     "DELETE FROM notes",

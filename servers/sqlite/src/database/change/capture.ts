@@ -169,9 +169,10 @@ export class Capture {
 
   /** How many rows of each table were changed. */
   counts(): TableCounts[] {
-    return this.#watched.flatMap(({ name, log, rows }) => {
-      const query = this.#isCounting ? "SELECT i, u, d FROM" : "SELECT sum(e = 0), 0, sum(e) FROM";
-      const counts: unknown = this.#database.prepare(`${query} temp.${log}`).raw().get();
+    return this.#watched.flatMap((watched) => {
+      const { name, log, rows } = watched;
+      const query = this.#isCounting ? `SELECT i, u, d FROM temp.${log}` : this.#countKept(watched);
+      const counts: unknown = this.#database.prepare(query).raw().get();
       const [inserted = 0, updated = 0, deleted = 0] = [counts].flat().map(Number);
       // REPLACE deletes rows without a trigger.
       const now = this.#isCounting ? rowsOf(this.#database, quoteIdentifier(name)) : undefined;
@@ -186,6 +187,18 @@ export class Capture {
       };
       return total.inserted + total.updated + total.deleted === 0 ? [] : [total];
     });
+  }
+
+  /** Counts the kept rows that are new, those that are still there, and those that are gone. */
+  #countKept(watched: Watched): string {
+    const { name, log, key, hasRowid } = watched;
+    const now = shapeOf(this.#database, name);
+    const isComparable =
+      now !== undefined && "columns" in now && (hasRowid || isSame(now, watched));
+    const same = key.map((column, at) => `t.${column} = l.k${at}`).join(" AND ");
+    const stays = `EXISTS (SELECT 1 FROM main.${quoteIdentifier(name)} t WHERE ${same})`;
+    const isThere = isComparable ? stays : "0";
+    return `SELECT sum(e = 0), sum(e AND ${isThere}), sum(e AND NOT ${isThere}) FROM temp.${log} l`;
   }
 }
 
