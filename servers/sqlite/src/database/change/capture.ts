@@ -170,9 +170,8 @@ export class Capture {
   /** How many rows of each table were changed. */
   counts(): TableCounts[] {
     return this.#watched.flatMap((watched) => {
-      const { name, log, rows } = watched;
-      const query = this.#isCounting ? `SELECT i, u, d FROM temp.${log}` : this.#countKept(watched);
-      const counts: unknown = this.#database.prepare(query).raw().get();
+      const { name, rows } = watched;
+      const counts: unknown = this.#database.prepare(this.#countQuery(watched)).raw().get();
       const [inserted = 0, updated = 0, deleted = 0] = [counts].flat().map(Number);
       // REPLACE deletes rows without a trigger.
       const now = this.#isCounting ? rowsOf(this.#database, quoteIdentifier(name)) : undefined;
@@ -189,16 +188,16 @@ export class Capture {
     });
   }
 
-  /** Counts the kept rows that are new, those that are still there, and those that are gone. */
-  #countKept(watched: Watched): string {
+  /** How many rows are new, changed, and gone: as counted, or of those that are kept. */
+  #countQuery(watched: Watched): string {
     const { name, log, key, hasRowid } = watched;
+    if (this.#isCounting) return `SELECT i, u, d FROM temp.${log}`;
     const now = shapeOf(this.#database, name);
-    const isComparable =
-      now !== undefined && "columns" in now && (hasRowid || isSame(now, watched));
+    const isGone = now === undefined || "reason" in now || (!hasRowid && !isSame(now, watched));
     const same = key.map((column, at) => `t.${column} = l.k${at}`).join(" AND ");
-    const stays = `EXISTS (SELECT 1 FROM main.${quoteIdentifier(name)} t WHERE ${same})`;
-    const isThere = isComparable ? stays : "0";
-    return `SELECT sum(e = 0), sum(e AND ${isThere}), sum(e AND NOT ${isThere}) FROM temp.${log} l`;
+    const rows = isGone ? "(SELECT 1) WHERE 0" : `main.${quoteIdentifier(name)} t WHERE ${same}`;
+    const stays = `EXISTS (SELECT 1 FROM ${rows})`;
+    return `SELECT sum(e = 0), sum(e AND ${stays}), sum(e AND NOT ${stays}) FROM temp.${log} l`;
   }
 }
 

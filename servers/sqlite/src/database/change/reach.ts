@@ -62,11 +62,11 @@ export function reachOf(database: Database.Database, statements: readonly string
   };
   for (const sql of statements) {
     const statement = statementOf(sql);
-    const { verb, tokens } = statement;
-    const isSchema = ["CREATE", "ALTER", "DROP"].includes(verb);
+    const { tokens } = statement;
     // Other tables are only read there: SQLite has no changes in a CTE.
-    const { target = "" } = watched(statement);
-    follow(tokens, isSchema ? KINDS : kindsIn(tokens), names.has(target) ? [target] : undefined);
+    const { target = "", verb } = watched(statement);
+    const changes = /^(?:CREATE|ALTER|DROP)$/.test(verb) ? KINDS : kindsIn(tokens);
+    follow(tokens, changes, names.has(target) ? [target] : undefined);
   }
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { name, kind } = next;
