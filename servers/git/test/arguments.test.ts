@@ -102,7 +102,7 @@ describe("names that look like options", () => {
       ]);
   });
 
-  it("after an entry of a reflog are no time, though git takes any text for one", async () => {
+  it("after an entry of a reflog are not read as times, though git takes any text for one", async () => {
     const all = [...USERS, ...NAMED.filter(([tool]) => /reflog|stash/.test(tool))];
     // Which may show a file.
     for (const name of ["main@{0}~99", "main@{0}^{tag}", "main@{0}:@{x}", "main@{0}:README.md"])
