@@ -26,7 +26,7 @@ interface Branch {
   /** Its lines that may be shown; none if it cannot be read. */
   readonly entries: readonly Entry[];
   /** How many of these lines are shown. */
-  visibleCount: number;
+  count: number;
   readonly branches: Map<string, Branch>;
 }
 
@@ -87,20 +87,13 @@ export async function drawTree(
         chars -= cost;
         if (chars < 0) break;
         charsLeft -= cost;
-        branch.visibleCount += 1;
+        branch.count += 1;
       }
-      entriesLeft -= branch.visibleCount;
+      entriesLeft -= branch.count;
     }
 
     function read(path: string, depth: number, outer: IgnoreRules | undefined): Branch {
-      const branch = {
-        path,
-        depth,
-        ignore: outer,
-        entries: [],
-        visibleCount: 0,
-        branches: new Map(),
-      };
+      const branch = { path, depth, ignore: outer, entries: [], count: 0, branches: new Map() };
       // Opened from the root, component by component, so that no swapped link leads outside.
       const directories: WalkedDirectory[] = [];
       try {
@@ -153,24 +146,21 @@ export async function drawTree(
   });
 }
 
-const shownDirectories = ({ entries, visibleCount }: Branch) =>
-  entries.slice(0, visibleCount).filter(({ type }) => type === "directory");
+const shownDirectories = ({ entries, count }: Branch) =>
+  entries.slice(0, count).filter(({ type }) => type === "directory");
 
 /** Whether some entries of a branch above `maxDepth` are not shown. */
-function isCut({ entries, visibleCount, depth, branches }: Branch, maxDepth: number): boolean {
+function isCut({ entries, count, depth, branches }: Branch, maxDepth: number): boolean {
   if (depth >= maxDepth) return false;
-  return (
-    visibleCount < entries.length ||
-    [...branches.values()].some((branch) => isCut(branch, maxDepth))
-  );
+  return count < entries.length || [...branches.values()].some((branch) => isCut(branch, maxDepth));
 }
 
-function draw({ entries, visibleCount, branches }: Branch, depth: number): string {
-  const lines = entries.slice(0, visibleCount).map((entry) => {
+function draw({ entries, count, branches }: Branch, depth: number): string {
+  const lines = entries.slice(0, count).map((entry) => {
     const child = branches.get(entry.name);
     return lineOf(entry, depth) + (child === undefined ? "" : draw(child, depth + 1));
   });
-  const more = entries.length - visibleCount;
+  const more = entries.length - count;
   return lines.join("") + (more > 0 ? moreLine(more, depth) : "");
 }
 

@@ -74,13 +74,13 @@ export async function listDirectory(
       lines.push(lineOf(directory, entry, target, details));
     }
     await directory.verify();
-    const { visibleLines, more } = page.cut(lines, budget - directory.path.length);
+    const { part, more } = page.cut(lines, budget - directory.path.length);
     const { files, directories, bytes } = total;
     const sums = isSummed
       ? ` (${counted(files, "file")}, ${counted(directories, "directory", "directories")}, ${digits(bytes)} bytes)`
       : "";
     const fact = `${counted(total.entries, "entry", "entries")} in ${oneLine(directory.path)}${sums}.`;
-    return `${visibleLines.join("")}[${[fact, ...more].join(" ")}]`;
+    return `${part.join("")}[${[fact, ...more].join(" ")}]`;
   });
 }
 

@@ -56,14 +56,11 @@ export function keyedPage(
      */
     cut(lines: readonly string[], budget: number, resume?: string) {
       const keyed = top.take();
-      const visibleLines = lines.slice(0, fitCount(lines, budget - FRAME));
-      const last = keyed[visibleLines.length - 1];
-      if (last !== undefined && keyed.length > visibleLines.length)
-        return { visibleLines, more: [continued(last)] };
-      return {
-        visibleLines,
-        more: resume === undefined ? [] : [continued({ key: 0, path: resume })],
-      };
+      const part = lines.slice(0, fitCount(lines, budget - FRAME));
+      const last = keyed[part.length - 1];
+      if (last !== undefined && keyed.length > part.length)
+        return { part, more: [continued(last)] };
+      return { part, more: resume === undefined ? [] : [continued({ key: 0, path: resume })] };
     },
   };
 }

@@ -81,7 +81,7 @@ export async function searchNames(
     // The cursor contains a path as well, in a longer form.
     const reserved = 2 * Math.max(0, ...lines.map(({ length }) => length));
     const resume = isLate && last !== "" ? last : undefined;
-    const { visibleLines, more } = page.cut(lines, request.budget - reserved, resume);
+    const { part, more } = page.cut(lines, request.budget - reserved, resume);
     const isComplete = isFirst && ended === "complete";
     const facts = [
       isComplete && `${counted(total, "match", "matches")}.`,
@@ -100,7 +100,7 @@ export async function searchNames(
         !glob.hasWildcard &&
         `The pattern has no wildcard and matches only this exact name; "*${pattern}*" matches names that contain it.`,
     ].filter((fact) => fact !== false);
-    return `${visibleLines.join("")}[${facts.length === 0 ? "The end." : facts.join(" ")}]`;
+    return `${part.join("")}[${facts.length === 0 ? "The end." : facts.join(" ")}]`;
   });
 }
 
