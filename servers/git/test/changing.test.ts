@@ -163,6 +163,10 @@ describe("branches, tags, worktrees, remotes and repositories", () => {
       [{ branch_name: "theirs" }, { branch: "theirs", tracks: "origin/theirs" }],
       [{ branch_name: "v0.9" }, { commit: id("v0.9") }],
       [{ branch_name: "main~1" }, { commit: id("main~1") }],
+      [
+        { branch_name: "by-text", create: true, base_branch: ":/Feature" },
+        { commit: id("feature") },
+      ],
       [{ branch_name: "fix/x", create: true, base_branch: "main" }, { branch: "fix/x" }],
     ] as const)
       expect((await call("git_checkout", args)).data).toMatchObject(data);

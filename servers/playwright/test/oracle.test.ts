@@ -29,6 +29,40 @@ const PATCHES = `<script>
 
 const CASES: readonly Case[] = [
   {
+    name: "a visible div role=dialog",
+    body: `<div role="dialog" aria-label="Cookies">We use cookies</div><button>OK</button>`,
+    checks: {
+      "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(),
+      "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(),
+      "dialog does not exist": (page) => check(page.getByRole("dialog")).toHaveCount(0),
+      "dialog 'Cookies' contains 'cookies'": (page) =>
+        check(page.getByRole("dialog", { name: "Cookies" })).toContainText("cookies"),
+      "`dialog` exists": (page) => check(page.locator("dialog")).not.toHaveCount(0),
+    },
+  },
+  {
+    name: "a dialog that is closed",
+    body: `<dialog>Shut</dialog><div role="dialog" hidden>Hidden</div>`,
+    checks: {
+      "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(),
+      "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(),
+    },
+  },
+  {
+    name: "two buttons, one name the beginning of the other",
+    body: `<button>Save as…</button><button disabled>Save</button>`,
+    checks: {
+      "button 'Save' is visible": (page) =>
+        check(page.getByRole("button", { name: "Save" })).toBeVisible(),
+      "button exactly 'Save' is visible": (page) =>
+        check(page.getByRole("button", { name: "Save", exact: true })).toBeVisible(),
+      "button is disabled": (page) => check(page.getByRole("button")).toBeDisabled(),
+      "last button is disabled": (page) => check(page.getByRole("button").last()).toBeDisabled(),
+      "button 'Save' is not enabled": (page) =>
+        check(page.getByRole("button", { name: "Save" })).not.toBeEnabled(),
+    },
+  },
+  {
     name: "a web component",
     body: shadow,
     checks: {
@@ -61,13 +95,17 @@ const CASES: readonly Case[] = [
   },
   {
     name: "fields in their states",
-    body: `<label>A <input disabled value="a"></label>
-      <div role="switch" aria-checked="false" aria-label="D"></div>
+    body: `<label>A <input disabled value="a"></label><label>B <input readonly value=""></label>
+      <label><input type="checkbox" checked> C</label><div role="switch" aria-checked="false" aria-label="D"></div>
       <fieldset disabled><button>E</button></fieldset><p style="opacity: 0">F</p><p style="visibility: hidden">G</p>`,
     checks: {
       "textbox 'A' does not contain 'a'": (page) =>
         check(page.getByLabel("A")).not.toHaveValue(/a/),
+      "label 'A' is disabled": (page) => check(page.getByLabel("A")).toBeDisabled(),
       "label 'A' is editable": (page) => check(page.getByLabel("A")).toBeEditable(),
+      "label 'B' is editable": (page) => check(page.getByLabel("B")).toBeEditable(),
+      "label 'B' is empty": (page) => check(page.getByLabel("B")).toBeEmpty(),
+      "checkbox is checked": (page) => check(page.getByRole("checkbox")).toBeChecked(),
       "switch 'D' is unchecked": (page) => check(page.getByRole("switch")).not.toBeChecked(),
       "button 'E' is enabled": (page) => check(page.getByRole("button")).toBeEnabled(),
       "text 'F' is visible": (page) => check(page.getByText("F")).toBeVisible(),

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import {
   Client,
+  type JSONRPCMessage,
   SSEClientTransport,
   StreamableHTTPClientTransport,
   type Transport,
@@ -285,10 +286,21 @@ describe("a WebSocket", () => {
     expect(good.protocol).toBe("mcp");
   });
 
-  it("refuses messages that are too long", async () => {
+  it("refuses messages that are too long, and accepts batches in 2025-03-26", async () => {
     const { url, serving } = await start(["--websocket"], { limits: { messageBytes: 65_536 } });
     const socket = open(url, ["mcp"]);
     await once(socket, "open");
+    const answers: JSONRPCMessage[] = [];
+    socket.on("message", (data) => answers.push(JSON.parse(String(data))));
+    const clientInfo = { name: "raw", version: "1" };
+    const params = { protocolVersion: "2025-03-26", capabilities: {}, clientInfo };
+    socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }));
+    socket.send(JSON.stringify([2, 3].map((id) => ({ jsonrpc: "2.0", id, method: "ping" }))));
+    await expect.poll(() => answers).toHaveLength(2);
+    expect(answers).toMatchObject([
+      { id: 1, result: { protocolVersion: "2025-03-26" } },
+      [{ id: 2 }, { id: 3 }],
+    ]);
     socket.send("x".repeat(70_000));
     const [code] = await once(socket, "close");
     expect(code).toBe(1009);

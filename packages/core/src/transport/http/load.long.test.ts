@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import {
   eventsOf,
+  type HttpProbe,
   heldBytes,
   legacyCall,
   modernCall,
@@ -12,6 +13,42 @@ import {
 } from "../../../test/fixtures/http.ts";
 
 const { start } = useProbes();
+
+/** Calls that no client waits for, as seen by the tools. */
+function aborted(probe: HttpProbe): number {
+  return probe.probes[0]?.events.filter((event) => event === "aborted").length ?? 0;
+}
+
+describe("1,000 modern requests at once", () => {
+  it("each get their own answer while 300 others wait, whose clients then disconnect", async () => {
+    const probe = await start();
+    const { url, serving } = probe;
+    const vanish = new AbortController();
+    const slow = modernCall("probe_slow", { ms: 60_000 });
+    const waiting = Array.from({ length: 300 }, () =>
+      post(url, slow.message, slow.headers, vanish.signal).then(
+        (response) => response.text(),
+        () => "gone",
+      ),
+    );
+    await expect.poll(() => serving.load.requests.used).toBe(300);
+    const echoed = await Promise.all(
+      Array.from({ length: 1_000 }, async (_, index) => {
+        const { message, headers } = modernCall("probe_echo", { text: `mine-${index}` });
+        const response = await post(url, { ...message, id: index }, headers);
+        return response.json();
+      }),
+    );
+    for (const [index, answer] of echoed.entries()) {
+      expect(answer).toMatchObject({ id: index, result: { content: [{ text: `mine-${index}` }] } });
+    }
+    expect(serving.load.requests.used).toBe(300);
+    vanish.abort();
+    await Promise.all(waiting.map((call) => call.catch(() => "gone")));
+    await expect.poll(() => serving.load.requests.used).toBe(0);
+    await expect.poll(() => aborted(probe)).toBe(300);
+  });
+});
 
 describe("work for clients", () => {
   it("leaves nothing behind: no session, no memory", async () => {

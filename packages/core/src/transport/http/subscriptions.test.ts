@@ -3,12 +3,14 @@ import {
   eventsOf,
   type HttpProbe,
   modernCall,
+  modernListen,
   openSession,
   post,
   useProbes,
 } from "../../../test/fixtures/http.ts";
 
 const COUNT = "probe://count";
+const ITEM = "probe://item/a";
 const { start, closeLater } = useProbes();
 
 /** A probe whose context is open, so that its resources can change. */
@@ -20,8 +22,10 @@ async function startOpen(): Promise<HttpProbe> {
 }
 
 interface Stream {
+  readonly heard: Record<string, unknown>[];
   /** The received messages, without the beginning of the stream. */
   updates(): unknown[];
+  leave(): void;
 }
 
 /** Reads a stream in the background. */
@@ -38,10 +42,12 @@ function follow(response: Response, vanish: AbortController): Stream {
     },
   });
   return {
+    heard,
     updates: () =>
       heard.flatMap(({ method, params }) =>
         method === "notifications/resources/updated" ? [Object(params).uri] : [],
       ),
+    leave: () => vanish.abort(),
   };
 }
 
@@ -52,6 +58,14 @@ async function legacyStream(url: URL, headers: Record<string, string>): Promise<
     await fetch(url, { headers: { ...headers, accept: "text/event-stream" }, signal }),
     vanish,
   );
+}
+
+async function modernStream(url: URL, notifications: Record<string, unknown>): Promise<Stream> {
+  const vanish = new AbortController();
+  const { message, headers } = modernListen(notifications);
+  const stream = follow(await post(url, message, headers, vanish.signal), vanish);
+  await expect.poll(() => stream.heard[0]?.method).toBe("notifications/subscriptions/acknowledged");
+  return stream;
 }
 
 async function subscribe(
@@ -84,6 +98,31 @@ describe("a legacy session over HTTP", () => {
     await expect.poll(() => second.updates()).toEqual([COUNT]);
     expect(first.updates()).toHaveLength(1);
     expect((await fetch(url, { method: "DELETE", headers: session })).status).toBe(200);
+    await expect.poll(() => probe.probes[0]?.watchers.size).toBe(0);
+  });
+});
+
+describe("a modern client over HTTP", () => {
+  it("receives on each stream what that stream requested", async () => {
+    const probe = await startOpen();
+    const { url } = probe;
+    const count = await modernStream(url, {
+      resourceSubscriptions: [COUNT, "probe://item/missing"],
+    });
+    const both = await modernStream(url, { resourceSubscriptions: [COUNT, ITEM] });
+    expect(count.heard[0]?.params).toMatchObject({
+      notifications: { resourceSubscriptions: [COUNT] },
+    });
+    change(probe, COUNT);
+    change(probe, ITEM);
+    await expect.poll(() => count.updates()).toEqual([COUNT]);
+    await expect.poll(() => both.updates()).toEqual([COUNT, ITEM]);
+    expect(probe.serving.load.requests.used).toBe(0);
+    both.leave();
+    await expect.poll(() => [...(probe.probes[0]?.watchers.keys() ?? [])]).toEqual([COUNT]);
+    change(probe, COUNT);
+    await expect.poll(() => count.updates()).toEqual([COUNT, COUNT]);
+    count.leave();
     await expect.poll(() => probe.probes[0]?.watchers.size).toBe(0);
   });
 });

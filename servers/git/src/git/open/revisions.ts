@@ -70,8 +70,8 @@ export async function commitsOf(
   repository: Repository,
   revisions: readonly string[],
 ): Promise<string[]> {
-  // With ^{commit}, git would read `main@{1}:file` and `main@{1}~99` as times.
-  const names = revisions.map((revision) => `${checked(revision)}^0`);
+  // With ^{commit}, git would read `main@{1}:file` and `main@{1}~99` as times; `:/text` searches for all that follows.
+  const names = revisions.map((revision) => checked(revision).replace(/^(?!:\/).+/, "$&^0"));
   const commits = await lookUp(repository, names);
   const unknownName = revisions.find((_, index) => commits[index]?.type !== "commit");
   if (unknownName !== undefined) return explainMissing(repository, unknownName);
