@@ -3,8 +3,11 @@ import { chmod, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Connected, type ConnectOptions, connectStdio } from "@refmcp/testing";
+import { chromium } from "playwright";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../../../vitest.long.ts";
+import { Deadline } from "../src/browser/deadline.ts";
+import { explained } from "../src/browser/page/session.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { page } from "./lab.ts";
@@ -79,6 +82,23 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     await server.close();
     await gone([...second, { pid: server.pid, command: "the server" }]);
     await last;
+  });
+
+  it("a page that ends with its browser is not said to have closed itself", async () => {
+    const mark = `--mark-${process.pid}`;
+    const { executablePath } = await ensureBrowser();
+    const args = [mark, ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
+    const browser = await chromium.launch({ executablePath, args });
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const deadline = new Deadline(60_000, new AbortController().signal);
+    const ended = new Promise((resolve) => {
+      page.on("close", () => resolve(explained(Error(), { opened: { context }, page, deadline })));
+    });
+    const [main] = descendantsOf(process.pid).filter(({ command }) => command.includes(mark));
+    process.kill(main?.pid ?? 0, "SIGKILL");
+    expect(await ended).toMatchObject({ message: "The browser ended during the run." });
+    deadline.end();
   });
 
   it("of the user's specs, after the server ended in the middle of them", async () => {

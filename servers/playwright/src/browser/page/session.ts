@@ -110,7 +110,7 @@ export async function performAll(
     } catch (error) {
       checkRefusal(session);
       if (error instanceof ToolError) throw error;
-      if (isBrowserGone(session)) throw browserGone(error);
+      if (await isBrowserGone(session)) throw browserGone(error);
       const said = error instanceof StepFailed ? error.message : reasonOf(error, "the page");
       const reason = session.page.isClosed() ? NO_TAB : said;
       return `${oneLine(clip(step.text, 300))}: ${clip(reason, 600)}`;
@@ -130,7 +130,7 @@ async function arrive(session: PageSession): Promise<void> {
     await deadline.race(page.goto(url.href, { waitUntil: "domcontentloaded", timeout: 0 }));
   } catch (error) {
     if (error instanceof ToolError) throw error;
-    if (isBrowserGone(session)) throw browserGone(error);
+    if (await isBrowserGone(session)) throw browserGone(error);
     checkRefusal(session);
     throw unreachable(error, url, opened);
   }
@@ -141,8 +141,14 @@ async function arrive(session: PageSession): Promise<void> {
   checkRefusal(session);
 }
 
-const isBrowserGone = ({ opened }: PageSession): boolean =>
-  opened.context.browser()?.isConnected() !== true;
+/** Whether the browser has ended. The end of a page arrives before its browser's, so the browser is asked. */
+async function isBrowserGone({ opened, page }: Ended): Promise<boolean> {
+  const { context } = opened;
+  if (context.browser()?.isConnected() !== true) return true;
+  if (!page.isClosed()) return false;
+  const cookies = await context.cookies().catch(() => undefined);
+  return cookies === undefined;
+}
 
 function endOf(url: URL, { context }: TestContext, { crashed }: PageEvents): Promise<never> {
   const ended = new Promise<never>((_resolve, reject) => {
@@ -221,12 +227,17 @@ export const notesOf = ({ events, artifacts }: PageSession): string[] => [
     .map(({ type, message }) => `dialog ${type}: ${oneLine(message)}`),
 ];
 
+/** The parts of a session that show why it ended. */
+type Ended = Pick<PageSession, "deadline" | "page"> & {
+  readonly opened: Pick<TestContext, "context">;
+};
+
 /** Converts an error that ended the work on a page to one for the caller; returns internal errors unchanged. */
-export async function explained(cause: unknown, session: PageSession): Promise<unknown> {
+export async function explained(cause: unknown, session: Ended): Promise<unknown> {
   if (cause instanceof ToolError) return cause;
-  if (isBrowserGone(session)) return browserGone(cause);
   const { deadline, page } = session;
   if (deadline.signal.aborted) return new ToolError("timeout", deadline.error().message, { cause });
+  if (await isBrowserGone(session)) return browserGone(cause);
   if (page.isClosed())
     return new ToolError("unavailable", `Nothing is left to test: ${NO_TAB}.`, {
       hint: "Check it before the step that closes it, or keep another tab open.",
