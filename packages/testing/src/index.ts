@@ -18,3 +18,5 @@ export {
 export { type ContractOptions, contract, type World } from "./contract.ts";
 export { type CallTool, evals, type Task } from "./evals.ts";
 export { problemsOf, tokensOf } from "./portable.ts";
+export { descendantsOf, isRunning } from "./processes.ts";
+export { randomOf } from "./random.ts";

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { ToolError } from "@refmcp/boundary/answer";
+import { randomOf } from "@refmcp/testing";
 import { afterAll, describe, expect, it } from "vitest";
 import { tools } from "../src/tools/index.ts";
 import {
@@ -10,7 +11,6 @@ import {
   emptyRepository,
   gitOver,
   makeDirty,
-  randomOf,
   sampleRepository,
   scratch,
 } from "./fixture.ts";

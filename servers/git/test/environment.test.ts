@@ -1,14 +1,13 @@
 import { execSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fakeCall } from "@refmcp/testing";
+import { fakeCall, isRunning } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
 import {
   at,
   emptyRepository,
   failureOf,
   insideAndOutside,
-  isRunning,
   matchesIn,
   place,
   useTestDirectory,
@@ -93,10 +92,9 @@ describe("unbounded work", () => {
     executable(hook, `trap '' TERM\nsleep 600 &\necho $! > "${mark}"\nwait`);
     const asked = fakeCall();
     const failed = failureOf(call("git_commit", { message: "x", allow_empty: true }, asked));
-    while (!existsSync(mark) || readFileSync(mark, "utf8") === "")
-      await new Promise((wake) => setTimeout(wake, 20));
+    await expect.poll(() => existsSync(mark) && readFileSync(mark, "utf8")).toMatch(/\n/);
     const pid = Number(readFileSync(mark, "utf8"));
-    expect(() => process.kill(pid, 0)).not.toThrow();
+    expect(isRunning(pid)).toBe(true);
     asked.cancel();
     expect((await failed).kind).toBe("cancelled");
     // It was killed; under load the system may need a moment to remove it.

@@ -352,30 +352,6 @@ export function insideAndOutside(options: Partial<GitOptions> = {}) {
   return { ...at(root, options, place.path("in")), outside };
 }
 
-/** Whether a process is still running; a zombie is not. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return (
-      !fs.existsSync("/proc/self") ||
-      !/^State:\s+Z/m.test(fs.readFileSync(`/proc/${pid}/status`, "utf8"))
-    );
-  } catch {
-    return false;
-  }
-}
-
-/** Random numbers below a limit, the same for the same seed (mulberry32). */
-export function randomOf(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 /** The code of the error with which the work fails. */
 export async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
   return (await failureOf(work)).code;

@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
+import { randomOf } from "@refmcp/testing";
 import { describe, expect, it } from "vitest";
-import { at, emptyRepository, place, randomOf, useTestDirectory } from "./fixture.ts";
+import { at, emptyRepository, place, useTestDirectory } from "./fixture.ts";
 
 useTestDirectory();
 

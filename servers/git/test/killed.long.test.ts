@@ -14,17 +14,14 @@ afterAll(disposeTemplate);
 /** The server is killed while another command than these runs. */
 const READS =
   "blame cat-file check-ignore check-ref-format config diff diff-tree for-each-ref grep log ls-files ls-tree merge-base range-diff rev-list rev-parse show status var";
-const CALLS: readonly {
-  readonly name: string;
-  readonly args?: Readonly<Record<string, unknown>>;
-}[] = [
+const CALLS: readonly { readonly name: string; readonly args?: Arguments }[] = [
   ...tools.filter(({ effect, name }) => effect !== "read" && name !== "git_commit"),
   // With files, it stages them first, and may be killed between the two.
   { name: "git_commit", args: { files: undefined } },
   { name: "git_worktree_add", args: { path: "twin", branch_name: "fresh" } },
   { name: "git_rebase", args: { apply: "the plan of a preview" } },
   { name: "git_merge", args: { repo_path: "tidy", revision: "conflicting", on_conflict: "keep" } },
-].map(({ name, ...rest }) => ({ name, ...("args" in rest ? { args: rest.args } : {}) }));
+];
 
 /** The contents of all files, and the objects that are not only left over. */
 function keptIn(root: string): Set<string> {

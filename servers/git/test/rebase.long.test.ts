@@ -1,5 +1,6 @@
+import { randomOf } from "@refmcp/testing";
 import { expect, it } from "vitest";
-import { at, emptyRepository, gitWith, place, randomOf, useTestDirectory } from "./fixture.ts";
+import { at, emptyRepository, gitWith, place, useTestDirectory } from "./fixture.ts";
 
 useTestDirectory();
 

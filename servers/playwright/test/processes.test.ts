@@ -2,7 +2,13 @@ import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Connected, type ConnectOptions, connectStdio } from "@refmcp/testing";
+import {
+  type Connected,
+  type ConnectOptions,
+  connectStdio,
+  descendantsOf,
+  isRunning,
+} from "@refmcp/testing";
 import { chromium } from "playwright";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { rowsOf } from "../../../vitest.long.ts";
@@ -11,7 +17,6 @@ import { explained } from "../src/browser/page/session.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { page } from "./lab.ts";
-import { descendantsOf, isRunning } from "./processes.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isRunning } from "@refmcp/testing";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ensureBrowser } from "../../test/browser.mjs";
 import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
-import { isRunning } from "../../test/processes.ts";
 import { folderOf, type Session, session, site } from "../../test/session.ts";
 
 let talk: Session;

@@ -1,6 +1,6 @@
+import { descendantsOf } from "@refmcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { page } from "../../../test/lab.ts";
-import { descendantsOf } from "../../../test/processes.ts";
 import { site } from "../../../test/session.ts";
 import { CALL, makeDrivers, requestOf } from "../../../test/testers.ts";
 

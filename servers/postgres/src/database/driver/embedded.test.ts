@@ -13,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packaged, startCluster } from "@refmcp/embedded-postgres";
+import { isRunning } from "@refmcp/testing";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isLong, itLong } from "../../../../../vitest.long.ts";
@@ -56,15 +57,6 @@ async function clusterFolder(): Promise<string> {
   if (only === undefined || others.length > 0)
     throw new Error(`${temporary} has ${only}, ${others}`);
   return join(temporary, only);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 describe("when the embedded database ends on its own", () => {
