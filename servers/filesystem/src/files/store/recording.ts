@@ -36,7 +36,7 @@ export class Recording {
    */
   imageFor(realPath: string, bytes: number | undefined) {
     const { directory, isSameDisk } = this.#store.imagePlace(this.#journal, realPath, bytes);
-    const image = join(directory, `${this.head.id}.${this.#images.length}`);
+    const image = join(directory, this.#store.imageName(this.head.id, this.#images.length));
     this.#images.push(image);
     this.#bytes += this.#store.countedBytes(bytes ?? 0);
     return { image, isSameDisk };

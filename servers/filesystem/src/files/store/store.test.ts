@@ -16,7 +16,7 @@ describe("the journal", () => {
     const names = await readdir(journalDirectory);
     const id = receipt?.changeId;
     expect(names.sort()).toEqual([`${id}.3.30.json`, "images"]);
-    expect(await readFile(join(journalDirectory, "images", `${id}.0`), "utf8")).toBe("old");
+    expect(await readFile(join(journalDirectory, "images", `${id}.0.30`), "utf8")).toBe("old");
   });
 
   it("survives a restart, and is shared by two servers at once", async () => {
@@ -58,7 +58,7 @@ describe("the journal", () => {
       await recording.end();
     };
     await change();
-    const orphan = `${(Date.now() - 7_200_000).toString(36).padStart(9, "0")}-abcdef.0`;
+    const orphan = `${(Date.now() - 7_200_000).toString(36).padStart(9, "0")}-abcdef.0.30`;
     await writeFile(join(journalDirectory, "images", orphan), "left over");
     await writeFile(join(journalDirectory, "0zzzzzzzz-aaaaaa.5.json"), "{ damaged");
     for (let index = 0; index < 99; index++) await change();
@@ -79,7 +79,7 @@ describe("the journal", () => {
     const record = join(journalDirectory, `${id}.6.30.json`);
     await writeFile(record, (await readFile(record, "utf8")).replaceAll(id, aged));
     await rename(record, join(journalDirectory, `${aged}.6.30.json`));
-    const image = (name: string) => join(journalDirectory, "images", `${name}.0`);
+    const image = (name: string) => join(journalDirectory, "images", `${name}.0.30`);
     await rename(image(id), image(aged));
     const change = await files.write(request(at("b"), "b"));
     const other = createPathGuard(allowlist(outside));

@@ -28,7 +28,7 @@ const ORPHAN_MS = 3_600_000;
 
 const ID = "[0-9a-z]{9}-[0-9a-f]{6}";
 const RECORD_NAME = new RegExp(`^(${ID})\\.(\\d+)\\.(\\d+)(?:\\.(${ID}))?\\.json$`);
-const IMAGE_NAME = new RegExp(`^(${ID})\\.\\d+$`);
+const IMAGE_NAME = new RegExp(`^(${ID})\\.\\d+\\.(\\d+)$`);
 
 interface StoreOptions {
   /** Candidate directories in order of preference; see `stateDirectories`. */
@@ -81,8 +81,8 @@ async function namesIn(directory: string): Promise<string[]> {
 
 /**
  * What this server changed, and the entries that were there before. A change is one file, `<id>.<bytes of its
- * images>.<days to keep it>.json` (for an undo also with the change that it undid); its images are `images/<id>.<number>` or, on another
- * disk, in a `.refmcp-trash`. Since every change has its own files, several server processes can share a journal without
+ * images>.<days to keep it>.json` (for an undo also with the change that it undid); its images are `images/<id>.<number>.<days>` or, on
+ * another disk, in a `.refmcp-trash`. Since every change has its own files, several server processes can share a journal without
  * a lock, and a crash leaves at most one extra file.
  */
 export class Store {
@@ -111,6 +111,11 @@ export class Store {
   /** The name of a change's file. @param bytes of its images */
   recordName({ id, undoes }: Pick<Change, "id" | "undoes">, bytes: number): string {
     return `${id}.${bytes}.${this.#options.days}${undoes === undefined ? "" : `.${undoes}`}.json`;
+  }
+
+  /** The name of a change's image with a number. */
+  imageName(id: string, number: number): string {
+    return `${id}.${number}.${this.#options.days}`;
   }
 
   /** The journal's directory, for new records. @throws ToolError `unavailable` if there can be none. */
@@ -301,7 +306,7 @@ export class Store {
 
   /** Removes changes that are too old, the oldest ones beyond the limits, and leftovers of crashes. */
   async #prune(journal: string, keep: string): Promise<void> {
-    const { days, maxBytes, maxChanges } = this.#options;
+    const { maxBytes, maxChanges } = this.#options;
     const entries = await this.#entriesIn(journal);
     let bytes = 0;
     for (const [index, entry] of entries.entries()) {
@@ -314,10 +319,11 @@ export class Store {
     const trashes = this.#options.allowed.directories().map((root) => join(root.realPath, TRASH));
     for (const directory of [join(journal, "images"), ...trashes]) {
       const isOwn = dirname(directory) === journal;
-      const orphaned = idAt(Date.now() - (isOwn ? ORPHAN_MS : days * DAY_MS));
       for (const name of await namesIn(directory).catch(() => [])) {
-        const id = IMAGE_NAME.exec(name)?.[1];
-        if (id === undefined || id >= orphaned || ids.has(id)) continue;
+        const [, id, days] = IMAGE_NAME.exec(name) ?? [];
+        // What is in a trash may belong to another journal, which keeps it for its own time.
+        const keptMs = Math.max(ORPHAN_MS, isOwn ? 0 : Number(days) * DAY_MS);
+        if (id === undefined || id >= idAt(Date.now() - keptMs) || ids.has(id)) continue;
         await rm(join(directory, name), { recursive: true, force: true });
       }
     }

@@ -8,6 +8,7 @@ import {
   stat,
   symlink,
   truncate,
+  writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,6 +78,16 @@ describe("images", () => {
     const again = await files.delete(at("dir"));
     await rm(trash, { recursive: true });
     await expect(files.undo(again.receipt?.changeId ?? "")).rejects.toThrow("no longer exists");
+  });
+
+  it("of another journal stay in the trash of a root as long as that journal keeps them", async () => {
+    const { files, put, root } = await elsewhere();
+    const trash = join(root, ".refmcp-trash");
+    await mkdir(trash, { mode: 0o700 });
+    const old = `${(Date.now() - 40 * 86_400_000).toString(36).padStart(9, "0")}-abcdef.0`;
+    for (const days of [7, 90]) await writeFile(join(trash, `${old}.${days}`), "theirs");
+    await files.delete(await put("a", "a"));
+    expect(await readdir(trash)).toEqual([`${old}.90`]);
   });
 
   it("are not put where a link leads, or what is too large to be copied is refused", async () => {
