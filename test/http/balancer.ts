@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
+import { errorCode } from "@refmcp/boundary/answer";
 
 /** A plain balancer: each request of any kind goes to the next process. */
 export interface Balancer {
@@ -51,8 +52,8 @@ export async function startBalancer(
         answer.pipe(response);
         answer.on("error", () => response.destroy());
       });
-      outgoing.on("error", () =>
-        response.headersSent ? response.destroy() : void pass(tried + 1),
+      outgoing.on("error", (error) =>
+        errorCode(error) === "ECONNREFUSED" ? void pass(tried + 1) : response.destroy(),
       );
       response.on("close", () => outgoing.destroy());
       outgoing.end(Buffer.concat(chunks));
