@@ -1,5 +1,10 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { errorCode } from "@refmcp/boundary/answer";
+
+/** How long it waits before it tries all processes again, in milliseconds: as Caddy does. */
+const RETRY_MS = 250;
 
 /** A plain balancer: each request of any kind goes to the next process. */
 export interface Balancer {
@@ -11,7 +16,7 @@ export interface Balancer {
 
 /**
  * Starts a balancer without knowledge of MCP: no sessions, no cookies, no retry after a byte was sent. It skips processes that
- * refuse the connection.
+ * refuse the connection, and while none can take a request, it tries again.
  *
  * @param healthPath where to ask a process, before each request, whether it may get one.
  */
@@ -31,9 +36,10 @@ export async function startBalancer(
     async function pass(tried: number): Promise<void> {
       const index = (first + tried) % targets.length;
       const target = targets[index];
+      if (response.destroyed) return;
       if (target === undefined || tried === targets.length) {
-        response.writeHead(502).end();
-        return;
+        await sleep(RETRY_MS);
+        return pass(0);
       }
       if (healthPath !== undefined && !(await isHealthy(new URL(healthPath, target))))
         return pass(tried + 1);
@@ -51,8 +57,8 @@ export async function startBalancer(
         answer.pipe(response);
         answer.on("error", () => response.destroy());
       });
-      outgoing.on("error", () =>
-        response.headersSent ? response.destroy() : void pass(tried + 1),
+      outgoing.on("error", (error) =>
+        errorCode(error) === "ECONNREFUSED" ? void pass(tried + 1) : response.destroy(),
       );
       response.on("close", () => outgoing.destroy());
       outgoing.end(Buffer.concat(chunks));

@@ -143,7 +143,10 @@ class PatientClient extends Client {
   override callTool(
     ...[params, options]: Parameters<Client["callTool"]>
   ): ReturnType<Client["callTool"]> {
-    return super.callTool(params, { timeout: 300_000, ...options });
+    const result = super.callTool(params, { timeout: 300_000, ...options });
+    // A test that has failed no longer waits for it.
+    result.catch(() => undefined);
+    return result;
   }
 }
 

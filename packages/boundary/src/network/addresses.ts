@@ -63,11 +63,16 @@ function reserveOfRange(range: string): Reserve | undefined {
   return range === "unicast" ? undefined : (RESERVES[range] ?? "a reserved address");
 }
 
-/** Whether an address is in a network such as `10.0.0.0/8` or `fd00::/8`; false if either is invalid. */
+/**
+ * Whether an address is in a network such as `10.0.0.0/8` or `fd00::/8`; false if either is invalid. IPv4-mapped IPv6
+ * addresses are compared as IPv4, in both.
+ */
 export function isInNetwork(address: string, network: string): boolean {
   if (!ipaddr.isValid(address) || !ipaddr.isValidCIDR(network)) return false;
+  const [writtenBase, writtenBits] = ipaddr.parseCIDR(network);
+  const base = ipaddr.process(writtenBase.toString());
+  const bits = base.kind() === writtenBase.kind() ? writtenBits : writtenBits - 96;
   const parsedAddress = ipaddr.process(address);
-  const [base, bits] = ipaddr.parseCIDR(network);
   return parsedAddress.kind() === base.kind() && parsedAddress.match(base, bits);
 }
 

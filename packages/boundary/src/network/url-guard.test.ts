@@ -133,6 +133,7 @@ describe("a URL guard", () => {
     ).toBe("reached");
   });
 
+  const denyMapped = (rule: string) => ({ allowPrivate: true, denyHosts: [rule] });
   const both = { allowPrivate: true, denyHosts: ["*.example", "10.0.0.0/8"] };
   it.each<[string, UrlRules, string, string?]>([
     ["nas.example", { allowHosts: ["nas.example"] }, "reached"],
@@ -148,6 +149,9 @@ describe("a URL guard", () => {
     ["a.example", both, "is denied by --deny-host"],
     ["10.0.0.1", both, "is denied by --deny-host"],
     ["b.test", both, "which is denied by --deny-host", "10.2.3.4"],
+    ["b.test", denyMapped("::ffff:10.0.0.8"), "which is denied by --deny-host", "10.0.0.8"],
+    ["[::ffff:10.0.0.8]", denyMapped("::ffff:a00:0/104"), "is denied by --deny-host"],
+    ["11.0.0.1", denyMapped("::ffff:10.0.0.0/104"), "reached"],
   ])("applies allow rules, and deny rules before them: %s %j", async (host, rules, what, at) => {
     expect(await fate(`http://${host}/`, rules, answering(at ?? "192.168.7.7"))).toContain(what);
   });

@@ -179,11 +179,10 @@ export function parseHostRule(text: string): HostRule {
   const unreadable = new ToolError("invalid", message, {
     hint: "Use a name (example.org), its subdomains (*.example.org), an address, host:port, or a network (10.0.0.0/8).",
   });
-  if (isNetwork(rule))
-    return {
-      names: (host) => isInNetwork(host, rule),
-      covers: (address) => isInNetwork(address, rule),
-    };
+  if (isNetwork(rule)) {
+    const includes = (address: string) => isInNetwork(address, rule);
+    return { names: includes, covers: includes };
+  }
   const [, bracketed, plain, portText] =
     /^(?:\[([0-9a-f:.]+)\]|([^\s/@[\]]+?))(?::(\d{1,5}))?$/.exec(rule) ?? [];
   const wholeIsIp6 = isIP(rule) === 6;
@@ -202,10 +201,8 @@ export function parseHostRule(text: string): HostRule {
   if (isIP(name) === 0)
     return { names: (target, at) => fits(at) && target === name, covers: () => false };
   const network = `${name}/${isIP(name) === 4 ? 32 : 128}`;
-  return {
-    names: (target, at) => fits(at) && isInNetwork(target, network),
-    covers: (address, at) => fits(at) && isInNetwork(address, network),
-  };
+  const includes = (address: string, at: number) => fits(at) && isInNetwork(address, network);
+  return { names: includes, covers: includes };
 }
 
 /**

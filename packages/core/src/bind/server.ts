@@ -110,11 +110,9 @@ export function serviceOf<Context>(
       return {
         tools: {},
         ...(Object.keys(extensions).length === 0 ? {} : { extensions }),
-        ...(hasResources
-          ? { resources: { listChanged: true, subscribe: resources.canWatch } }
-          : {}),
-        ...(hasPrompts ? { prompts: {} } : {}),
-        ...(hasResources || hasPrompts ? { completions: {} } : {}),
+        ...(hasResources && { resources: { listChanged: true, subscribe: resources.canWatch } }),
+        ...(hasPrompts && { prompts: {} }),
+        ...((hasResources || hasPrompts) && { completions: {} }),
       };
     },
     scopeFor,

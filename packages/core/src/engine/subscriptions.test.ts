@@ -85,21 +85,29 @@ describe("subscriptions", () => {
     expect(requests).toEqual([first, second]);
   });
 
-  it("are none after a request that is cancelled while it waits for another's watch", async () => {
-    const events: string[] = [];
-    let start = (): void => undefined;
-    const subscriptions = watching(
-      () => new Promise((resolve) => (start = () => resolve(() => void events.push("stop")))),
-    );
-    const first = subscriptions.subscribe("a:1", requestOf(one));
-    const request = requestOf(another);
-    const joined = subscriptions.subscribe("a:1", request);
-    request.abort();
-    start();
-    await Promise.all([first, joined]);
-    await subscriptions.unsubscribe("a:1", one);
-    expect(events).toEqual(["stop"]);
-  });
+  it.each([
+    [1, [0], ["stop"]],
+    [2, [0], []],
+    [2, [1], []],
+    [2, [0, 1], ["stop"]],
+  ])(
+    "by %d requests that wait for another's watch end with the last of them that is cancelled: %j",
+    async (count, cancelled, expected) => {
+      const events: string[] = [];
+      let start = (): void => undefined;
+      const subscriptions = watching(
+        () => new Promise((resolve) => (start = () => resolve(() => void events.push("stop")))),
+      );
+      const first = subscriptions.subscribe("a:1", requestOf(one));
+      const requests = Array.from({ length: count }, () => requestOf(another));
+      const joined = requests.map((request) => subscriptions.subscribe("a:1", request));
+      for (const index of cancelled) requests[index]?.abort();
+      start();
+      await Promise.all([first, ...joined]);
+      await subscriptions.unsubscribe("a:1", one);
+      expect(events).toEqual(expected);
+    },
+  );
 
   it("stay if a request that repeats them is cancelled", async () => {
     const events: string[] = [];

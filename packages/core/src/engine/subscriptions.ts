@@ -14,8 +14,8 @@ type Subscriber = ClientRequest | Caller;
 interface Watch {
   /** The request that it started for. */
   readonly request: ClientRequest;
-  /** Each subscriber with its callback. */
-  readonly subscribers: Map<Subscriber, () => void>;
+  /** Each subscriber with its callback, and how many requests asked for it and were not cancelled. */
+  readonly subscribers: Map<Subscriber, { readonly onUpdate: () => void; requests: number }>;
   /** Resolves when watching has started, with the function that stops it. */
   readonly whenStarted: Promise<Unwatch | undefined>;
 }
@@ -47,9 +47,6 @@ export class Subscriptions {
   async subscribe(uri: string, request: ClientRequest): Promise<void> {
     const { caller } = request;
     const text = notificationText(UPDATED, { uri });
-    // It may be cancelled while it waits for the watch of another request, which goes on.
-    if (this.#watches.get(uri)?.subscribers.has(caller) === false)
-      request.whenAborted(() => void this.unsubscribe(uri, caller));
     await this.#watch(uri, caller, request, () => caller.send?.(text, "notification"));
   }
 
@@ -66,7 +63,15 @@ export class Subscriptions {
       watch = { request, subscribers: new Map(), whenStarted: Promise.resolve(whenStarted) };
       this.#watches.set(uri, watch);
     }
-    watch.subscribers.set(subscriber, onUpdate);
+    const subscription = watch.subscribers.get(subscriber) ?? { onUpdate, requests: 0 };
+    subscription.requests += 1;
+    watch.subscribers.set(subscriber, subscription);
+    request.whenAborted(() => {
+      subscription.requests -= 1;
+      const current = this.#watches.get(uri)?.subscribers.get(subscriber);
+      if (subscription.requests === 0 && current === subscription)
+        void this.unsubscribe(uri, subscriber);
+    });
     try {
       await watch.whenStarted;
     } catch (error) {
@@ -82,7 +87,8 @@ export class Subscriptions {
     if (watch?.subscribers.delete(subscriber) !== true || watch.subscribers.size > 0) return;
     this.#forget(uri, watch);
     try {
-      const unwatch = await watch.whenStarted;
+      // If it failed to start, its requests report it.
+      const unwatch = await watch.whenStarted.catch(() => undefined);
       await unwatch?.();
     } catch (error) {
       this.#service.log.warning(`Could not stop watching ${uri}: ${String(error)}`);
@@ -102,7 +108,7 @@ export class Subscriptions {
 
   /** Notifies the subscribers of a resource. @param uri may be one that RFC 3986 does not allow. */
   resourceChanged(uri: string): void {
-    for (const onUpdate of this.#watches.get(asUri(uri))?.subscribers.values() ?? []) onUpdate();
+    this.#watches.get(asUri(uri))?.subscribers.forEach(({ onUpdate }) => void onUpdate());
   }
 
   /** Notifies the streams that subscribed to the list of resources. */

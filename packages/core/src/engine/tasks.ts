@@ -73,10 +73,8 @@ class Task implements TaskWork {
     this.characters = json.length;
     if (error !== undefined)
       this.#change({ status: "failed", error, statusMessage: error.message });
-    else
-      this.#change(
-        result === undefined ? { status: "cancelled" } : { status: "completed", result },
-      );
+    else if (result === undefined) this.#change({ status: "cancelled" });
+    else this.#change({ status: "completed", result });
   };
 
   /** Sends a question of 2025-11-25, which names its task. */
@@ -113,7 +111,7 @@ class Task implements TaskWork {
   }
 
   /** Takes the client's answers (`tasks/update`). With the last one, the call runs again. */
-  update(responses: Readonly<Record<string, unknown>>): void {
+  update(responses: Readonly<Record<string, unknown>>) {
     const answers = Object.entries(responses).filter(([key]) => this.#openQuestions.has(key));
     if (answers.length === 0 || this.isFinished) return;
     for (const [clientKey, answer] of answers) {
@@ -123,8 +121,7 @@ class Task implements TaskWork {
     if (this.#openQuestions.size > 0) {
       const questions = Object.entries(this.state.inputRequests ?? {});
       const openQuestions = questions.filter(([clientKey]) => this.#openQuestions.has(clientKey));
-      this.#change({ inputRequests: Object.fromEntries(openQuestions) });
-      return;
+      return this.#change({ inputRequests: Object.fromEntries(openQuestions) });
     }
     this.onInput();
     this.request.repeat({ inputResponses: this.#answers, requestState: this.#requestState });
