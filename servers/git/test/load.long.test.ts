@@ -23,7 +23,7 @@ describe("200 calls in flight", () => {
       }
     };
     const children = readdirSync("/proc").filter(
-      (one) => /^\d+$/.test(one) && value(one, "PPid") === pid,
+      (entry) => /^\d+$/.test(entry) && value(entry, "PPid") === pid,
     );
     return { memory: value(String(pid), "RssAnon") / 1024, children: children.length };
   }
