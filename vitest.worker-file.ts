@@ -12,8 +12,8 @@ const built = new Map<string, string>();
  */
 export function workerFile(name: string, importer: string): string {
   const source = fileURLToPath(new URL(`${name}.worker.ts`, importer));
-  const known = built.get(source);
-  if (known !== undefined) return known;
+  const bundle = built.get(source);
+  if (bundle !== undefined) return bundle;
   const folder = packageOf(source);
   const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   // In the package, so that what is external is found from there.

@@ -43,8 +43,8 @@ const CHANGES = {
     [
       "export const prepareMatch =",
       `
-const known = new Map;
-export const prepareMatch = (element, selectors) => known.get(selectors) ?? grouped(element, selectors);
+const matchers = new Map;
+export const prepareMatch = (element, selectors) => matchers.get(selectors) ?? grouped(element, selectors);
 /** Elements and classes are looked up in sets. What is compiled with combinators keeps results, so it is not kept itself. */
 const grouped = (element, selectors) => {
   if (selectors.includes(":scope") || !ignoreCase(element)) return compiled(element, selectors);
@@ -56,16 +56,16 @@ const grouped = (element, selectors) => {
   const rest = rules.filter(rule => !is(rule, "tag") && !isClass(rule));
   const isOther = rest.length > 0 ? compiled(element, rest) : () => false;
   const hasClass = ({ value }) => classes.has(value) || value.includes(" ") && value.split(" ").some(name => classes.has(name));
-  const test = one => {
-    const { localName } = one;
+  const test = candidate => {
+    const { localName } = candidate;
     // Readability makes elements with names in capitals.
     if (names.has(localName < "a" ? localName.toLowerCase() : localName)) return true;
-    const attribute = classes.size > 0 ? one.getAttributeNode("class") : null;
-    return (attribute !== null && hasClass(attribute)) || isOther(one);
+    const attribute = classes.size > 0 ? candidate.getAttributeNode("class") : null;
+    return (attribute !== null && hasClass(attribute)) || isOther(candidate);
   };
   if (rest.flat().every(({ type }) => type === "attribute" || type === "tag")) {
-    if (known.size > 500) known.clear();
-    known.set(selectors, test);
+    if (matchers.size > 500) matchers.clear();
+    matchers.set(selectors, test);
   }
   return test;
 };

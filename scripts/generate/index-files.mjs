@@ -31,7 +31,7 @@ function indexText(kind, files) {
   const nameOf = (file) =>
     basename(file).replace(/-([a-z0-9])/g, (_, letter) => letter.toUpperCase());
   const imports = files.map((file) => `import ${nameOf(file)} from "./${file}.ts";`);
-  // Whatever folders the files are in.
+  // By name, not by folder.
   const names = files.toSorted((a, b) => (basename(a) < basename(b) ? -1 : 1)).map(nameOf);
   const oneLine = `export const ${kind} = [${names.join(", ")}];`;
   const list =

@@ -40,7 +40,7 @@ export async function demo({ folder, root, say, check, connect }) {
   await next.call("undo_change", { id }, /^Undid/);
   check("undo restores the file", (await copy()) === license);
 
-  say("Files outside the folder are refused, whatever the model tries.");
+  say("Files outside the folder are refused, no matter what the model tries.");
   const secret = join(folder, "secret.txt");
   await writeFile(secret, "a secret");
   await next.call(

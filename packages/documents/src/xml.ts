@@ -15,7 +15,7 @@ const MAX_DEPTH = 1_000;
 const MAX_ELEMENTS = 2_000_000;
 
 /**
- * Extracts the text parts of an archive, none of which may exceed its declared size.
+ * Extracts the text parts of an archive. No part may exceed its declared size.
  *
  * @throws DocumentError if it has too many or too large parts; the library's error if it is not an archive.
  */

@@ -19,7 +19,7 @@ export function pdf(pages: readonly string[]): Buffer {
   return pdfOf(objects);
 }
 
-/** A PDF (1.4) of these objects, the first of which is the catalog. */
+/** A PDF (1.4) of these objects. The first is the catalog. */
 export function pdfOf(objects: readonly string[]): Buffer {
   let text = "%PDF-1.4\n";
   const places: number[] = [];

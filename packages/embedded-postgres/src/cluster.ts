@@ -12,7 +12,7 @@ import {
   embeddedFailure,
   isWindows,
   privateFolder,
-  shown,
+  show,
   userFor,
 } from "./data-directory.ts";
 import { type Programs, programsOf, type Served } from "./programs.ts";
@@ -184,7 +184,7 @@ async function listening(
     if (attempt === LOCK_TRIES)
       throw embeddedFailure(
         "in_use",
-        `The embedded database in ${shown(directory)} is in use by another process.`,
+        `The embedded database in ${show(directory)} is in use by another process.`,
       );
     await delay(LOCK_PAUSE_MS);
   }

@@ -43,13 +43,13 @@ export async function dataDirectory(directory: string | undefined, fresh: string
     const others = (await readdir(directory)).filter((name) => !name.startsWith(".new-"));
     if (others.length === 0) return { path, isNew: true };
     throw unusable(
-      `${shown(directory)} is not empty and does not contain an embedded database`,
+      `${show(directory)} is not empty and does not contain an embedded database`,
       "Pass --embedded-dir an empty or new directory. To move the data of another PostgreSQL, dump it with pg_dump.",
     );
   }
   if (version !== major)
     throw unusable(
-      `${shown(directory)} was written by PostgreSQL ${version}, and the installed binaries are PostgreSQL ${major}, which cannot read it`,
+      `${show(directory)} was written by PostgreSQL ${version}, and the installed binaries are PostgreSQL ${major}, which cannot read it`,
       `Install the binaries of PostgreSQL ${version}, dump the data with them (pg_dump) and load it into a new directory.`,
     );
   return { path, isNew: false };
@@ -76,7 +76,7 @@ export async function userFor(directory: string | undefined): Promise<User | und
   if (own !== 0) {
     if (owner === undefined || owner.uid === own) return undefined;
     throw unusable(
-      `${shown(directory)} belongs to another user (id ${owner.uid}), and this server runs as user ${own}`,
+      `${show(directory)} belongs to another user (id ${owner.uid}), and this server runs as user ${own}`,
       "Start the server as that user, or with another --embedded-dir.",
     );
   }
@@ -87,7 +87,7 @@ export async function userFor(directory: string | undefined): Promise<User | und
     if (!(await canEnter(directory, user))) {
       await chown(directory, 0, 0);
       throw unusable(
-        `PostgreSQL does not run as root, and user ${user.uid}, which it runs as, cannot enter ${shown(directory)}: a folder above it is closed to others`,
+        `PostgreSQL does not run as root, and user ${user.uid}, which it runs as, cannot enter ${show(directory)}: a folder above it is closed to others`,
         "Pass --embedded-dir a directory that every user can reach, such as /var/lib/refmcp-postgres, or run the server as an ordinary user.",
       );
     }
@@ -122,7 +122,7 @@ async function unprivilegedUser(): Promise<User> {
   );
 }
 
-export function shown(directory: string | undefined): string {
+export function show(directory: string | undefined): string {
   return oneLine(directory ?? "");
 }
 

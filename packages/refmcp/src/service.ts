@@ -146,14 +146,14 @@ function callTool(
   // From here on, also for its questions, its task and the audit log, it is a call of that tool. All else in `params` is the
   // client's: a model that could set it would answer the user's questions itself.
   if (isInner) request.params = { ...params, name: tool, arguments: values };
-  const other = isInner ? Object.keys(others)[0] : undefined;
+  const extra = isInner ? Object.keys(others)[0] : undefined;
   const name = String(request.params.name);
   const part = ofTool(parts, name);
-  if (part !== undefined && other === undefined) return send(part, request);
+  if (part !== undefined && extra === undefined) return send(part, request);
   const names = parts.flatMap(({ runtime }) => runtime.tools.map((tool) => tool.name));
   const error = unknownName("tool", name, names);
   const text =
-    other === undefined ? error.rpc.message : `call_tool has no argument ${show(other)}.`;
+    extra === undefined ? error.rpc.message : `call_tool has no argument ${show(extra)}.`;
   if (!isInner) throw error;
   return { content: [{ type: "text", text }], isError: true };
 }

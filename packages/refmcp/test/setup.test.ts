@@ -192,7 +192,7 @@ it("a run that is killed leaves the old file or the new one", { timeout: 120_000
   const other = `{ "history": "${"x".repeat(5e6)}"`;
   const file = write(".cursor/mcp.json", `${other} }`);
   const env = { HOME: home, PATH: process.env.PATH };
-  // At each change of a file that it makes, whatever the machine's speed, until it makes all of them.
+  // Kills it at its first change of a file, then at its second, and so on, until it makes all of them.
   for (const words of [[shop], ["--undo"]])
     for (let nth = 1, isKilled = true; isKilled; nth++) {
       if (words[0] === shop) write(".cursor/mcp.json", `${other} }`);
@@ -246,6 +246,7 @@ it("writes nothing for a dry run, or without anyone to ask", async () => {
   mkdirSync(join(home, ".cursor"));
   const { code, output } = await setup([shop, "--dry-run"]);
   expect([code, output]).toEqual([0, expect.stringContaining("+ mcpServers.refmcp {")]);
+  expect(output).toMatch(/^Entries without a folder allow the .+\nNothing was written\.\n$/m);
   expect(output).not.toMatch(/Zed|Codex/);
   const asked = await setup([shop]);
   expect([asked.code, asked.output]).toEqual([2, expect.stringContaining("Add --yes to write")]);

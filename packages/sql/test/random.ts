@@ -324,7 +324,7 @@ export function testChanges(
   enter: (setup: readonly string[]) => Promise<Subject>,
   seeds: number,
 ): void {
-  it("what passes can be undone, whatever the schema; the README says what asks", async () => {
+  it("what passes can be undone, for any schema; the README says what asks", async () => {
     const file = fileURLToPath(readme);
     const outcomes = await outcomesOf(dialect, [1, 2, 3], enter);
     const table = withOutcomes(await readFile(file, "utf8"), dialect, outcomes);

@@ -231,12 +231,12 @@ export function contract(options: ContractOptions): void {
 
     it("has a successful call of every tool in its fixture", () => {
       const names = tools.map((tool) => tool.name);
-      const known = Object.keys(calls);
+      const callNames = Object.keys(calls);
       none([
         ...names
-          .filter((name) => !known.includes(name))
+          .filter((name) => !callNames.includes(name))
           .map((name) => `Add one successful call of ${name} to calls in test/fixture.ts.`),
-        ...known
+        ...callNames
           .filter((name) => !names.includes(name))
           .map(
             (name) =>

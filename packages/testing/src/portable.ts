@@ -118,9 +118,9 @@ function inputProblems(tool: Tool, say: (problem: string) => void): void {
 export function listProblems(tools: readonly Tool[]): string[] {
   const byText = new Map<string, string>();
   return tools.flatMap(({ name, description = "" }) => {
-    const other = byText.get(description);
+    const twin = byText.get(description);
     byText.set(description, name);
-    return other === undefined ? [] : [`${other} and ${name} have the same description.`];
+    return twin === undefined ? [] : [`${twin} and ${name} have the same description.`];
   });
 }
 

@@ -103,8 +103,8 @@ const PIECE = 5_000;
 
 /** @param {{ report: import("../../../scripts/lib/bench-kit.mjs").Report }} harness */
 export async function bench({ report }) {
-  const known = Object.entries(QUESTIONS).filter(([page]) => existsSync(join(DOCS, page)));
-  const asked = known.flatMap(([page, questions]) =>
+  const pages = Object.entries(QUESTIONS).filter(([page]) => existsSync(join(DOCS, page)));
+  const asked = pages.flatMap(([page, questions]) =>
     questions.map(([question, answer]) => ({ page, question, answer })),
   );
   if (asked.length === 0) return;
@@ -165,7 +165,7 @@ export async function bench({ report }) {
       perQuestion(read, asked.length),
     ]);
     report({
-      title: `${asked.length} questions about ${known.length} pages of documentation`,
+      title: `${asked.length} questions about ${pages.length} pages of documentation`,
       columns: ["way", "answer found", "characters read per question"],
       rows,
       notes: [

@@ -81,7 +81,7 @@ describe("a response that violates HTTP", () => {
 
 it.each<[string, string, Buffer, string]>([
   [
-    "UTF-16 is known by its mark, whatever the header says",
+    "UTF-16 is recognized by its mark, even if the header disagrees",
     "text/html; charset=gbk",
     Buffer.from("\ufeff<p>größer</p>", "utf16le"),
     "größer",

@@ -11,7 +11,7 @@ import { snapshot } from "./tree.ts";
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
 
 /**
- * Starts a server, calls move_file with a plan of `count` moves, some of which replace a file, and kills it at the
+ * Starts a server, calls move_file with a plan of `count` moves, where some replace a file, and kills it at the
  * `nth` file that it renames, links or unlinks. Then everything must be moved, or nothing, or one undo must restore everything.
  *
  * @returns how many files had been moved.

@@ -171,7 +171,7 @@ export async function bench({ report }) {
       const rows = [];
       for (const [work, { limit, prepare, ...ways }] of Object.entries(works)) {
         /** @type {Record<string, number[]>} */
-        const taken = { raw: [], ours: [], theirs: [] };
+        const timings = { raw: [], ours: [], theirs: [] };
         for (let turn = -1; turn < ROUNDS; turn++) {
           for (const way of /** @type {const} */ (["raw", "ours", "theirs"])) {
             let sum = 0;
@@ -189,15 +189,15 @@ export async function bench({ report }) {
               sum +=
                 timeOf(pid ?? 0) - before - (way === "raw" ? (used.user + used.system) / 1_000 : 0);
             }
-            if (turn >= 0) taken[way]?.push(sum / CALLS);
+            if (turn >= 0) timings[way]?.push(sum / CALLS);
           }
         }
-        for (const list of Object.values(taken)) list.sort((a, b) => a - b);
+        for (const list of Object.values(timings)) list.sort((a, b) => a - b);
         const goal = limit ?? (works === writes ? 1.2 : 1);
-        const value = median(taken.ours) / median(taken.theirs);
+        const value = median(timings.ours) / median(timings.theirs);
         rows.push([
           work,
-          ...["raw", "theirs", "ours"].map((way) => figure(median(taken[way]))),
+          ...["raw", "theirs", "ours"].map((way) => figure(median(timings[way]))),
           ratio(value),
           `${goal}x${value <= goal ? "" : " missed"}`,
         ]);

@@ -112,7 +112,7 @@ async function replaceState(from, to) {
   const isState = (/** @type {string} */ name) => name !== "objects";
   for (const name of (await readdir(to)).filter(isState))
     await rm(join(to, name), { recursive: true });
-  const kept = { recursive: true, preserveTimestamps: true };
+  const options = { recursive: true, preserveTimestamps: true };
   for (const name of (await readdir(from)).filter(isState))
-    await cp(join(from, name), join(to, name), kept);
+    await cp(join(from, name), join(to, name), options);
 }

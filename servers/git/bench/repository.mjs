@@ -192,7 +192,7 @@ function missedBy(compared, isMissed) {
  */
 async function compare(works, ours, peer) {
   /** @type {Compared[]} */
-  const found = [];
+  const rows = [];
   for (const [name, [raw, tool, args, theirTool, theirArgs]] of Object.entries(works)) {
     const sizes = { raw: 0, own: 0, theirs: 0 };
     /** @param {RawClient} client @param {string} called @param {object} [with_] */
@@ -214,12 +214,12 @@ async function compare(works, ours, peer) {
       turns.theirs = async () => {
         sizes.theirs = await bytesOf(peer, theirTool, theirArgs);
       };
-    const taken = await inTurn(RUNS, turns, 2).catch((error) => {
+    const times = await inTurn(RUNS, turns, 2).catch((error) => {
       throw new Error(`${name}: ${error.message}`);
     });
-    found.push({ name, raw: taken.raw ?? [], own: taken.own ?? [], theirs: taken.theirs, sizes });
+    rows.push({ name, raw: times.raw ?? [], own: times.own ?? [], theirs: times.theirs, sizes });
   }
-  return found;
+  return rows;
 }
 
 /** @param {number[] | undefined} list */

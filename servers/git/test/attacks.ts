@@ -104,7 +104,7 @@ export function testAttacks(
           );
     });
 
-    it("contains traps, each of which plain git falls into", async () => {
+    it("contains traps, and plain git falls into each", async () => {
       const missed: string[] = [];
       const [version = ""] = /\d[\d.]*/.exec(git(ours.place.folder, "--version")) ?? [];
       const isHere = ({ since = "" }: Vector) =>

@@ -39,7 +39,7 @@ export const SAFE: Readonly<Record<string, Keys>> = {
     "fsmonitor.* core.fsmonitorHookVersion",
   "Refused unless inside (fence.test.ts: no file outside that the configuration names (blame.ignoreRevsFile))":
     "blame.ignoreRevsFile",
-  "Refused unless inside (fence.test.ts: leads no call to another repository or file, whatever leads there)":
+  "Refused unless inside (fence.test.ts: leads no call to another repository or file, in any of the known ways)":
     "core.worktree",
   "Refused unless inside (fence.test.ts: leads to no refs elsewhere (extensions.refStorage))":
     "extensions.*",

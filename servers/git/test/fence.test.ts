@@ -228,7 +228,7 @@ const WAYS: Readonly<Record<string, (root: string, other: string) => Trap>> = {
 };
 
 describe("a git directory", () => {
-  it("leads no call to another repository or file, whatever leads there", async () => {
+  it("leads no call to another repository or file, in any of the known ways", async () => {
     for (const [name, plant] of Object.entries(WAYS)) {
       fs.rmSync(place.folder, { recursive: true });
       ({ outside } = insideAndOutside());
@@ -302,7 +302,7 @@ describe("a git directory", () => {
 });
 
 describe("only what is allowed is opened:", () => {
-  it("no repository outside, whatever tool is called (CVE-2025-68143)", async () => {
+  it("no repository outside, by any tool (CVE-2025-68143)", async () => {
     fs.symlinkSync(outside, place.path("in", "link"));
     const paths = ["../out/repo", `file://${outside}`, `${place.path("in")}/../out/repo`];
     for (const root of [...paths, place.path("in", "link")])

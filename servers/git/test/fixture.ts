@@ -221,7 +221,7 @@ export async function callTool(
   args: Arguments,
   call: RecordedCall = fakeCall({ agrees: true }),
 ): Promise<Answered> {
-  const tool = tools.find((one) => one.name === name);
+  const tool = tools.find((candidate) => candidate.name === name);
   if (tool === undefined) throw new Error(`no tool ${name}`);
   const run: (input: never, over: Git, call: RecordedCall) => unknown = tool.run;
   const returned = await run(tool.input.parse(args) as never, over, call);

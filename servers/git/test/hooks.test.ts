@@ -27,7 +27,7 @@ const call = (
 const COMMIT = { message: "Empty", allow_empty: true };
 
 it.each(["legacy", "modern"] as const)(
-  "the user decides, whatever skip_hooks says (%s)",
+  "the user decides, regardless of skip_hooks (%s)",
   async (era) => {
     const ran = rejecting("pre-commit");
     const before = head();

@@ -120,7 +120,7 @@ describe("a clone", () => {
 });
 
 describe("git_fetch and git_pull", () => {
-  it("move remote branches only, whatever the refspec says, and pull never merges", async () => {
+  it("move remote branches only, for any refspec, and pull never merges", async () => {
     const { call, code, id, bare, source, ...here } = await cloned();
     here.git("config", "remote.origin.fetch", "+refs/heads/*:refs/heads/*");
     bare.git("branch", "fresh", "feature");
@@ -240,7 +240,7 @@ describe("allowed remotes", () => {
     expect(existsSync(place.path("x"))).toBe(false);
   });
 
-  it("no local path: git would run the other repository's hooks, whatever the command's configuration says", async () => {
+  it("no local path: git would run the other repository's hooks, despite the command's configuration", async () => {
     const { code, commit, bare, ...here } = await cloned();
     const { program, log } = canary(place.path("evil"));
     hooksInto(join(bare.root, "hooks"), program);

@@ -210,7 +210,7 @@ function fts({ isOnly = false } = {}) {
       const byId = new Map(rows.map((row) => [row.id, row]));
       const best = rows[0]?.score ?? 0;
       const scored = rows.map(({ id, name, content, score }) => {
-        const near = [id - 1, id + 1].map((other) => byId.get(other));
+        const near = [id - 1, id + 1].map((neighbor) => byId.get(neighbor));
         const nearby = Math.max(0, ...near.map((row) => (row?.name === name ? row.score : 0)));
         const bonus = named.includes(name) ? best : 0;
         return { id, name, content, score: score + SHARE * (nearby + bonus) };

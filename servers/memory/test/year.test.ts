@@ -24,7 +24,7 @@ async function observationsOf(name: string): Promise<unknown> {
 const add = (entityName: string, contents: string[], replaces?: string[]) =>
   call("add_observations", { observations: [{ entityName, contents, replaces }] });
 
-it("keeps a year of notes by two processes, one of which is killed each month", async () => {
+it("keeps a year of notes by two processes, though one is killed each month", async () => {
   const file = join(await temporary(), "memory.db");
   for (const _ of [0, 1]) servers.push(await startServer(["--file", file]));
   await call("create_entities", {

@@ -43,7 +43,7 @@ describe("pg_execute", () => {
     expect(await at.call("query", { sql: "SELECT 1" })).toMatchObject({ isError: false });
   });
 
-  it("returns all rows of RETURNING that fit, whatever else is in the transaction", async () => {
+  it("returns all rows of RETURNING that fit, regardless of other statements in the transaction", async () => {
     const { results, truncated } = await at.data("pg_execute", {
       statements: [
         "CREATE TABLE notes (id serial, note text)",

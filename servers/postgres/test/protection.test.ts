@@ -34,7 +34,7 @@ it("finds a loss among more changed tables than an answer shows", async () => {
   await server.close();
 });
 
-it("counts rows of other servers, of which there are no statistics", async () => {
+it("counts rows of other servers, which have no statistics", async () => {
   const { hostname, port, username, password, pathname } = new URL(world.adminUrl);
   await world.admin(`
     CREATE EXTENSION postgres_fdw; CREATE SCHEMA "far away"; GRANT USAGE ON SCHEMA "far away" TO ${world.role};

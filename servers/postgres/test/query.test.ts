@@ -41,7 +41,7 @@ describe("query", () => {
     await bare.close();
   });
 
-  it("never shows a password, whatever is wrong with the connection", async () => {
+  it("never shows a password, no matter what is wrong with the connection", async () => {
     const wrong = new URL(world.url);
     wrong.password = "hunter2%40secret";
     const gone = new URL(world.url);

@@ -9,7 +9,7 @@ const world = labFor(
 );
 const server = talkFor(() => ["--url", world.url]);
 
-it("tables and rows are resources, whatever their schemas, names and types of keys", async () => {
+it("tables and rows are resources, for all schemas, names and types of keys", async () => {
   const { client } = server.connected;
   const uris = (await client.listResources()).resources.map(({ uri }) => uri);
   expect(uris).toContain("schema://sales.%22%C3%BC%2F%20%25%22");

@@ -245,12 +245,12 @@ async function blocked(dbhub, version) {
     () => "yes",
     () => "yes",
   );
-  const other = dbhub.call("execute_sql", { sql: "SELECT 1" }).then(
+  const second = dbhub.call("execute_sql", { sql: "SELECT 1" }).then(
     () => "yes",
     () => "yes",
   );
   const late = new Promise((resolve) => setTimeout(() => resolve("no"), 5 * LIMIT_MS));
-  const answers = await Promise.all([Promise.race([ends, late]), Promise.race([other, late])]);
+  const answers = await Promise.all([Promise.race([ends, late]), Promise.race([second, late])]);
   return {
     title: `The same in DBHub, within ${(5 * LIMIT_MS).toLocaleString("en-US")} ms`,
     columns: ["what", `DBHub ${version}`],

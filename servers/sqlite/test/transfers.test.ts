@@ -178,7 +178,7 @@ describe("a file of many pieces", () => {
 });
 
 describe.runIf(process.platform === "linux")("a full disk", () => {
-  it("ends an import, of which nothing remains, and the database stays usable", async (ctx) => {
+  it("ends an import and leaves nothing of it, and the database stays usable", async (ctx) => {
     const { databases, folder, call, file } = await enter();
     const disk = join(folder, "disk");
     await mkdir(disk);

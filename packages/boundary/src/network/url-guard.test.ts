@@ -165,7 +165,7 @@ describe("a URL guard", () => {
     let server: Server | undefined;
     afterEach(() => server?.close());
 
-    it("uses the checked address, whatever the name resolves to later, and resolves once", async () => {
+    it("uses the checked address, even if the name later resolves to another, and resolves once", async () => {
       server = createServer((_request, response) => response.end("hello"));
       await new Promise<void>((resolve) => server?.listen(0, "127.0.0.2", resolve));
       const { port } = server.address() as AddressInfo;

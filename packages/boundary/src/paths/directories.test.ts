@@ -45,7 +45,7 @@ describe("configured directories", () => {
       expect(() => allowlistOf(path)).toThrow(expect.objectContaining({ kind: "invalid" }));
   });
 
-  it("may be a link, of which both names are known, and are found in the other Unicode form", async () => {
+  it("may be a link: both of its names work, also in the other Unicode form", async () => {
     const { base, root } = workspace;
     await symlink(root, join(base, "link"));
     await mkdir(join(base, "cafe\u0301"));

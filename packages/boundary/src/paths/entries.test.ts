@@ -78,7 +78,7 @@ describe.each(verifications)("verified by %s", (verification) => {
   });
 
   describe("a place", () => {
-    it("is an opened parent and a name, whatever is there; a symlink is not followed", async () => {
+    it("is an opened parent and a name, whether or not it exists; a symlink is not followed", async () => {
       await symlink(workspace.secret, join(root, "link"));
       for (const name of ["link", "nothing"]) {
         const place = await guard.place(name);

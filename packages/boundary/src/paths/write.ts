@@ -72,7 +72,7 @@ async function openTarget(
   throw pathError("changed_meanwhile", path);
 }
 
-/** So little is written to a local file without the thread pool, each use of which takes longer. */
+/** Up to this size, a local file is written without the thread pool, which would take longer. */
 const SYNC_BYTES = 64 * 1024;
 
 /** See `PathGuard.writeFile`. Extended attributes and access control lists are not preserved. */

@@ -55,7 +55,7 @@ describe("an error answer", () => {
     expect(textOf(result)).toContain("the limit is 80,000");
   });
 
-  it("stays within the hard limit, whatever a tool throws", async () => {
+  it("stays within the hard limit, no matter what a tool throws", async () => {
     const { ToolError } = await import("@refmcp/boundary/answer");
     const tool = toolFor<null>();
     const server = defineServer({
@@ -348,7 +348,7 @@ describe("a call that is over before its handler runs", () => {
     expect(ran).toEqual(["run"]);
   });
 
-  it("is answered, whatever is thrown", async () => {
+  it("is answered, no matter what is thrown", async () => {
     const { server, release } = opening();
     release();
     const { client } = await connect(server);

@@ -141,7 +141,7 @@ export function asUri(text: string): string {
 
 /**
  * Maximum values of a message: items of arrays and members of objects. Within the limit of bytes, a message could have
- * millions, each of which costs memory and work in everything that checks it.
+ * millions, and each costs memory and work in everything that checks it.
  */
 export const MAX_VALUES = 100_000;
 

@@ -50,7 +50,7 @@ describe("subscriptions", () => {
     expect(events).toEqual(["start a:1", "stop a:1"]);
   });
 
-  it("are limited, leave others their half where callers are told apart, and free a slot", async () => {
+  it("are limited, leave others their half where callers are distinguished, and free a slot", async () => {
     const subscriptions = watching(() => () => undefined, new Load({ isShared: true }));
     const subscribe = (index: number, caller: Caller) =>
       subscriptions.subscribe(`a:${index}`, requestOf(caller));

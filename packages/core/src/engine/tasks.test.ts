@@ -351,7 +351,7 @@ describe("tasks of 2026-07-28", () => {
     expect((await answer).result).toMatchObject({ content: [{ text: "false" }] });
   });
 
-  it("is refused to a caller that has half of all, where callers are told apart, and not to others", async () => {
+  it("is refused to a caller that has half of all, where callers are distinguished, and not to others", async () => {
     await start();
     const engine = new Engine(service, new Load({ isShared: true }));
     const beginAs = (owner: string) =>

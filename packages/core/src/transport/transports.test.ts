@@ -314,7 +314,7 @@ describe("a WebSocket", () => {
     expect((await once(socket, "close"))[0]).toBe(1003);
   });
 
-  it("counts the bytes of unfinished messages, whatever is sent between them", async () => {
+  it("counts the bytes of unfinished messages, regardless of what is sent between them", async () => {
     const { url, serving } = await start(["--websocket"], { limits: { messageBytes: 65_536 } });
     const sockets = Array.from({ length: 12 }, () => open(url, ["mcp"]));
     await Promise.all(sockets.map((socket) => once(socket, "open")));

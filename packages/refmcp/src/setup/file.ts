@@ -50,9 +50,8 @@ function dataOf(text: string, format: Host["format"]): HostEntry {
   const [error] = errors;
   if (error !== undefined) {
     const line = text.slice(0, error.offset).split("\n").length;
-    throw new SetupProblem(
-      `is not valid JSON: ${jsonc.printParseErrorCode(error.error)} in line ${line}.`,
-    );
+    const kind = jsonc.printParseErrorCode(error.error);
+    throw new SetupProblem(`is not valid JSON: ${kind} in line ${line}.`);
   }
   if (!isObject(data)) throw new SetupProblem("is not an object.");
   return data;
@@ -84,9 +83,8 @@ export function withEntry(
   } catch {
     // The message is the same as for a result that would be wrong.
   }
-  throw new SetupProblem(
-    `cannot be changed without touching other parts. Change ${path.join(".")} by hand.`,
-  );
+  const key = path.join(".");
+  throw new SetupProblem(`cannot be changed without touching other parts. Change ${key} by hand.`);
 }
 
 /** Without prototypes, and without objects that became empty, which TOML does not write. */

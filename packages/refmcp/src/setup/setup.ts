@@ -148,8 +148,11 @@ class Setup extends Terminal {
         plans.push(plan);
       }
     }
-    if (plans.length === 0 || this.#flags.includes("--dry-run")) return;
-    if (!(await this.mayWrite(`Write these entries (${plans.length})?`))) return;
+    if (plans.some(({ host }) => does(host, "roots")) && !settings.isFixed)
+      this.write("Entries without a folder allow the project that is open in the host.");
+    if (plans.length === 0) return;
+    const isDry = this.#flags.includes("--dry-run");
+    if (!(await this.mayWrite(`Write these entries (${plans.length})?`, isDry))) return;
     const record = await recordFile(this.#io.stateDirectories);
     const written: Plan[] = [];
     for (const plan of plans)
@@ -193,7 +196,7 @@ class Setup extends Terminal {
       this.write(`${file}\n  ${what} ${change.path.join(".")}`);
     }
     if (plans.length === 0) return this.write("Nothing to undo.");
-    if (this.#flags.includes("--dry-run") || !(await this.mayWrite("Undo this?"))) return;
+    if (!(await this.mayWrite("Undo this?", this.#flags.includes("--dry-run")))) return;
     for (const { file, config, text } of plans)
       await this.attempt(file, async () => {
         await writeConfig(config, text, false);

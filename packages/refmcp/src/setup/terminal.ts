@@ -44,13 +44,12 @@ export class Terminal {
     return /^y(?:es)?$/i.test(await this.ask(`${question} [y/N]`));
   }
 
-  /** Asks before writing. */
-  async mayWrite(question: string): Promise<boolean> {
-    if (this.#isSure || (this.canAsk && (await this.agrees(question)))) return true;
-    this.write(
-      `Nothing was written.${this.canAsk ? "" : " Add --yes to write without a question."}`,
-    );
-    if (!this.canAsk) this.exitCode = 2;
+  /** Asks before writing; a dry run never writes. */
+  async mayWrite(question: string, isDry: boolean): Promise<boolean> {
+    if (!isDry && (this.#isSure || (this.canAsk && (await this.agrees(question))))) return true;
+    const hint = isDry || this.canAsk ? "" : " Add --yes to write without a question.";
+    this.write(`Nothing was written.${hint}`);
+    if (!isDry && !this.canAsk) this.exitCode = 2;
     return false;
   }
 

@@ -384,7 +384,7 @@ const classOf = (size) => (size < 300 ? "small" : size < 700 ? "medium" : "large
 
 /** Folders without folders in them. @param {string[]} folders */
 const leaves = (folders) =>
-  folders.filter((folder) => !folders.some((other) => other.startsWith(`${folder}/`)));
+  folders.filter((folder) => !folders.some((child) => child.startsWith(`${folder}/`)));
 
 /** Pairs of a paper's name and an author. @param {string} file @param {string} text @returns {string[][]} */
 const authorsIn = (file, text) =>

@@ -25,7 +25,7 @@ describe.each<Era>(["legacy", "modern"])("resources, %s era", (era) => {
     expect(resources.map(({ uri }) => uri)).toContain("memory://entity/Bo");
   });
 
-  it("complete names, whatever the case and accents", async () => {
+  it("complete names, ignoring case and accents", async () => {
     const { connected, data } = await session({ era });
     await data("create_entities", {
       entities: ["Zoë/é", "Zola", "Ada"].map((name) => ({

@@ -161,7 +161,7 @@ describe("a broken stdout", () => {
 });
 
 describe("stdout", () => {
-  it("gets nothing but JSON-RPC, whatever a library prints", async () => {
+  it("gets nothing but JSON-RPC, even if a library prints", async () => {
     const child = await open();
     child.send(call(1, "chatter"), call(2, "echo", { text: "after" }));
     const replies: Reply[] = [await child.next(), await child.next()];

@@ -34,7 +34,7 @@ export class Notes {
   readonly #places = new Map<PageElement, string>();
   /** Numbers of notes and links back. */
   readonly #unread = new Set<PageElement>();
-  readonly #known = new Map<PageElement, Note | undefined>();
+  readonly #notes = new Map<PageElement, Note | undefined>();
   readonly #document: PageDocument;
   #byId: Map<string, PageElement> | undefined;
 
@@ -63,8 +63,8 @@ export class Notes {
     const [, mark] = MARK.exec(textOf(link).slice(0, 20)) ?? [];
     const target = mark === undefined ? undefined : this.#targetOf(link);
     if (mark === undefined || target === undefined) return;
-    if (!this.#known.has(target)) this.#known.set(target, noteAround(target));
-    const note = this.#known.get(target);
+    if (!this.#notes.has(target)) this.#notes.set(target, noteAround(target));
+    const note = this.#notes.get(target);
     const sup = link.closest("sup");
     const place = sup !== null && textOf(sup) === textOf(link) ? sup : link;
     if (note === undefined || note.content.contains(place) || note.head.contains(place)) return;

@@ -87,10 +87,10 @@ const charsOf = (posts: readonly PageElement[]): number =>
 /** The largest element around a post that has no other post. */
 function frameOf(post: PageElement, posts: readonly PageElement[]): PageElement {
   const index = posts.indexOf(post);
-  const others = [posts[index - 1], posts[index + 1]];
+  const neighbors = [posts[index - 1], posts[index + 1]];
   let frame = post;
   for (let at = post.parentElement; at !== null && at.tagName !== "BODY"; at = at.parentElement) {
-    if (others.some((other) => other && at?.contains(other))) break;
+    if (neighbors.some((neighbor) => neighbor && at?.contains(neighbor))) break;
     frame = at;
   }
   return frame;

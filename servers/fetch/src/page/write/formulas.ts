@@ -1,5 +1,5 @@
 /**
- * Formulas: whatever a page shows one with (KaTeX, MathJax 2 to 4, images, MathML, TeX in its text) becomes one `math` element with
+ * Formulas: all that a page shows them with (KaTeX, MathJax 2 to 4, images, MathML, TeX in its text) becomes one `math` element with
  * its TeX, byte for byte, before anything else reads the page. Of MathML without TeX only the text is left.
  */
 import { type PageDocument, type PageElement, type PageNode, textOf } from "../content/document.ts";

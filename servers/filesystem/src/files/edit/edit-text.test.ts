@@ -12,7 +12,7 @@ describe("editText", () => {
     ).toThrow("occurs 2 times");
   });
 
-  it("changes only what differs, whatever the line endings", () => {
+  it("changes only what differs, with any line endings", () => {
     const edit = (text: string, oldText: string, newText: string) =>
       editText("f", text, [{ oldText, newText }], { replace_all: false }).text;
     expect(edit("a\r\nb\nc\r\n", "a\nb\nc", "a\nB\nc")).toBe("a\r\nB\nc\r\n");

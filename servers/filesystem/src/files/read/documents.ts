@@ -17,7 +17,7 @@ const ENTRY_CHARS = 1_000;
 export class Documents {
   readonly #threads: Pick<Threads, "run">;
   /** By file and version; the most recently used last. */
-  readonly #kept = new Map<string, ConvertedDocument | ToolError>();
+  readonly #documents = new Map<string, ConvertedDocument | ToolError>();
   #chars = 0;
 
   constructor(threads: Pick<Threads, "run">) {
@@ -34,7 +34,7 @@ export class Documents {
     const kind = documentKind(file.path) ?? kindOfStart(bytes);
     if (kind === undefined || !hasSignature(kind, bytes)) return undefined;
     const key = keyOf(file);
-    let document = this.#kept.get(key);
+    let document = this.#documents.get(key);
     if (document === undefined) {
       const work = { fd: file.handle.fd, size: file.stat.size, path: file.path, document: kind };
       document = await this.#threads.run("document", work, signal).catch((error: unknown) => {
@@ -43,11 +43,11 @@ export class Documents {
       });
       this.#chars += charsOf(document);
     }
-    this.#kept.delete(key);
-    this.#kept.set(key, document);
-    for (const [old, oldest] of this.#kept) {
+    this.#documents.delete(key);
+    this.#documents.set(key, document);
+    for (const [old, oldest] of this.#documents) {
       if (this.#chars <= MAX_CACHED_CHARS) break;
-      this.#kept.delete(old);
+      this.#documents.delete(old);
       this.#chars -= charsOf(oldest);
     }
     if (!(document instanceof ToolError)) return document;
@@ -57,7 +57,7 @@ export class Documents {
 
   /** Whether the text of the file is in memory, or why there is none. */
   has(file: GuardedFile): boolean {
-    return this.#kept.has(keyOf(file));
+    return this.#documents.has(keyOf(file));
   }
 }
 

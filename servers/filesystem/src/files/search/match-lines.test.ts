@@ -39,7 +39,7 @@ describe("what counts as text", () => {
     }
   });
 
-  it("matches single lines whatever their line endings", async () => {
+  it("matches single lines with any line endings", async () => {
     const tree = await makeTree({
       crlf: "foo\r\nbar\r\n",
       open: "foo\nbar",

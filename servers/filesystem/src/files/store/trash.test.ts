@@ -35,7 +35,7 @@ async function elsewhere() {
 }
 
 describe("images", () => {
-  it("are renamed on the same disk, whatever their size, and given back unchanged", async () => {
+  it("are renamed on the same disk, regardless of size, and returned unchanged", async () => {
     const { files, put, at, journalDirectory } = await scratch();
     const path = await put("movie", "x");
     await truncate(path, LARGE);

@@ -31,7 +31,7 @@ export async function newestFiles(
   const exclude = compileExclusion(UNWANTED);
   // Allowed directories can contain each other.
   const outer = directories.filter(
-    ({ path }) => !directories.some((other) => other.path !== path && within(path, other.path)),
+    ({ path }) => !directories.some((parent) => parent.path !== path && within(path, parent.path)),
   );
   for (const directory of outer) {
     const root = await guard.openDirectory(directory.path).catch(orRefused);

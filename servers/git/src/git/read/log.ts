@@ -162,8 +162,8 @@ export async function bisect(
   repository: Repository,
   { good, bad }: { readonly good: readonly string[]; readonly bad: string },
 ) {
-  const [tip = "", ...known] = await commitsOf(repository, [bad, ...good]);
-  const args = ["rev-list", "--bisect-vars", tip, ...known.map((oid) => `^${oid}`), "--"];
+  const [tip = "", ...goodOids] = await commitsOf(repository, [bad, ...good]);
+  const args = ["rev-list", "--bisect-vars", tip, ...goodOids.map((oid) => `^${oid}`), "--"];
   const result = await repository.run(args);
   if (result.code > 1) throw failureOf(result, "bisect");
   const vars = result.stdout.toString("utf8");

@@ -167,12 +167,12 @@ export function failureOf(
   failures = FAILURES,
 ): ToolError {
   const cause = stderr.trim();
-  const [, known] = failures.find(([pattern]) => pattern.test(stderr)) ?? [];
+  const [, failureCode] = failures.find(([pattern]) => pattern.test(stderr)) ?? [];
   const lines = cause.split("\n");
   const said = lines.find((line) => /^(fatal|error): /.test(line)) ?? lines[0] ?? "";
   const excerpt = oneLine(clip(withoutPassword(said.replace(/^(fatal|error): /, "")), 300));
   const why = excerpt === "" ? `exit code ${code}` : excerpt.replace(/\.$/, "");
-  return failure(known ?? "git_failed", `git could not ${doing}: ${why}.`, { cause });
+  return failure(failureCode ?? "git_failed", `git could not ${doing}: ${why}.`, { cause });
 }
 
 /** The same for a command that contacted a remote. */

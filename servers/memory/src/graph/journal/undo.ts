@@ -127,7 +127,7 @@ async function checkNames(
  * Checks that nothing is left without its entity.
  *
  * @param entities those that the undo changed
- * @param attached those of which it changed observations or relations
+ * @param attached those whose observations or relations it changed
  * @throws ToolError `conflict`
  */
 async function checkHosts(

@@ -52,7 +52,7 @@ interface Match {
 
 /**
  * The entities that have words of a query: first those that it names, then those with the best facts. A fact has the words
- * of its text and those in the name and the type of its entity, each of which counts by its rarity.
+ * of its text and those in the name and the type of its entity. Each word counts by its rarity.
  *
  * @param query the words as they were asked, among which names are looked for
  */

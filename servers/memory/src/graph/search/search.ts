@@ -119,8 +119,8 @@ async function newest(reader: Reader, within: Within): Promise<Ranking> {
 }
 
 /**
- * The facts of entities, best first: those that match, or of an entity where none does, the newest, of which each next one
- * counts less. Every second one is about an entity that the query names if no fact of it matches.
+ * The facts of entities, best first: those that match, or the newest of an entity where none does; each further one counts
+ * less. Every second fact is about an entity that the query names if none of its facts matches.
  */
 async function itemsOf(reader: Reader, entities: readonly RankedEntity[]): Promise<Item[]> {
   const items: Item[] = [];

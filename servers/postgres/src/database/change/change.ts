@@ -120,13 +120,13 @@ class Run {
     for (const [index, change] of changes.entries()) {
       const work = async () => {
         if (this.isMixed) await judge(change.mentions);
-        await this.#one(change, statements[index]?.params ?? []);
+        await this.#run(change, statements[index]?.params ?? []);
       };
       await numbered(index, changes.length, work(), change.sql);
     }
   }
 
-  async #one(change: Change, params: readonly unknown[]): Promise<void> {
+  async #run(change: Change, params: readonly unknown[]): Promise<void> {
     const session = this.#session;
     const { loss, creates, located, replaces, changesRows } = change;
     const lost = loss === undefined ? undefined : await lookAt(session, loss, this.#made);

@@ -159,8 +159,8 @@ export async function changedElsewhere(
       rows: command === verb ? (counts[at] ?? 0) : 0,
     })),
   );
-  const known = tables.reduce((sum, { updated, deleted }) => sum + updated + deleted, 0);
-  if (named.reduce((sum, { rows }) => sum + rows, 0) <= known) return [];
+  const touchedRows = tables.reduce((sum, { updated, deleted }) => sum + updated + deleted, 0);
+  if (named.reduce((sum, { rows }) => sum + rows, 0) <= touchedRows) return [];
   const elsewhere: TouchedTable[] = [];
   for (const { verb, relation, rows } of named) {
     const [row] = await session.rows<{ id: string }>(

@@ -6,7 +6,7 @@ import { type Prepared, preparedToRead } from "./read.ts";
 /** With more different texts, all of them are prepared again. */
 const MAX_STATEMENTS = 64;
 
-interface Opened {
+interface Handle {
   readonly database: Database.Database;
   /** The file when it was opened. */
   readonly state: string;
@@ -26,7 +26,7 @@ interface Opened {
  */
 export class Reader {
   readonly #sqlite: Sqlite;
-  #opened: Opened | undefined;
+  #opened: Handle | undefined;
 
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
@@ -58,7 +58,7 @@ export class Reader {
     }
   }
 
-  #use<Result>(opened: Opened, sql: string, use: (prepared: Prepared) => Result): Result {
+  #use<Result>(opened: Handle, sql: string, use: (prepared: Prepared) => Result): Result {
     const { database, statements } = opened;
     this.#followSchema(opened);
     let prepared = statements.get(sql);
@@ -70,13 +70,13 @@ export class Reader {
     return use(prepared);
   }
 
-  #at(place: Place): Opened {
+  #at(place: Place): Handle {
     // Checked before opening, so that a later change is noticed.
     const { state } = fileAt(place);
     return this.#opened?.state === state ? this.#opened : this.#openAgain(place, state);
   }
 
-  #followSchema(opened: Opened): void {
+  #followSchema(opened: Handle): void {
     const version = opened.schemaVersion.get();
     if (version === opened.version) return;
     opened.freshen.all();
@@ -84,7 +84,7 @@ export class Reader {
     opened.version = version;
   }
 
-  #openAgain(place: Place, state: string): Opened {
+  #openAgain(place: Place, state: string): Handle {
     this.close();
     const database = openReading(this.#sqlite, place);
     try {

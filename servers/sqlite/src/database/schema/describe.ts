@@ -37,7 +37,7 @@ export async function relationsIn(source: Source, work: Work): Promise<Relation[
 }
 
 /** A table with what the look at its values needs. */
-interface Known {
+interface Catalog {
   readonly relation: Relation;
   readonly columns: readonly Row[];
   readonly keys: readonly Row[];
@@ -51,7 +51,7 @@ async function catalogOf(
   source: Source,
   relations: readonly Relation[],
   work: Work,
-): Promise<Known[]> {
+): Promise<Catalog[]> {
   const each = [sql.COLUMNS, sql.KEYS, sql.UNIQUE, sql.FLAGS, sql.DDL];
   const queries = relations.flatMap(({ name }) => each.map((own) => [own, name] as const));
   const rows = await look(source, queries, { ...work, isTolerant: true });
@@ -68,7 +68,7 @@ async function catalogOf(
 /** What is known about the values of tables' columns: what CHECK constraints allow, and texts that their rows have. */
 async function valuesOf(
   { place, pool }: Source,
-  tables: readonly Known[],
+  tables: readonly Catalog[],
   { signal }: Work,
 ): Promise<Map<string, ColumnValues>[]> {
   const searched = tables.map(({ relation: { name, type }, columns, unique, hasRowId }) => {
