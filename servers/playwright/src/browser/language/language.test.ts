@@ -50,11 +50,16 @@ describe("another wording", () => {
     "click li with text 'x'": "click li containing 'x'",
     "verify h1 includes 'x'": "expect h1 contains 'x'",
     "verify h1 equals 'Docs'": "expect h1 is 'Docs'",
-    "expect second li text is 'two'": "expect nth 2 li is 'two'",
+    "expect second ul > li text is 'two'": "expect nth 2 `ul > li` is 'two'",
+    "wait for .spinner to disappear": "wait for .spinner is hidden",
+    "wait for 'Saved' to appear within 2m": "wait for text 'Saved' is visible within 120s",
+    "fill 'City' with 'a\\tb\\nc'": "fill field 'City' with 'a\tb\nc'",
+    "press Cmd+A": "press Meta+a",
+    "press Esc": "press Escape",
     "expect 3rd li in iframe 'In' is 'x'": "expect nth 3 li in frame 'In' is 'x'",
     "click 'h1'": "click text 'h1'",
     "expect 'Email' value is 'x'": "expect 'Email' has value 'x'",
-    "expect 'Saved' to be visible": "expect text 'Saved' is visible",
+    "expect 'Saved' should be visible": "expect text 'Saved' is visible",
     "expect status code is 200": "expect status is 200",
     "expect h1 doesn't contain 'x'": "expect h1 does not contain 'x'",
     "expect 'Saved' isn’t visible": "expect 'Saved' is not visible",
@@ -113,6 +118,9 @@ describe("a line of Playwright", () => {
     "expect(‸await page.title()).toBe('x')",
     "expect(page.‸constructor('x')).toBeVisible()",
     "page.locator('x').filter({ ‸secret: 'X' }).click()",
+    "page.getByText(‸process.env.PW_SECRET_X).click()",
+    "page.‸getByText().click()",
+    "page.getByText('x').‸click('x')",
   ])("is refused where it is not data: %s", (marked) => {
     const refused = () => parseStep(marked.replace("‸", ""));
     expect(refused).toThrow(LanguageError);
@@ -133,6 +141,10 @@ const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
   ["expect h1 matches ‸/x/g", "only the flags"],
   ["expect h1 has ‸color 'red'", "value, class, style, attribute"],
   ["expect ‸nth 0 li exists", "a position from 1"],
+  ["expect no ‸ul > item", "an HTML element"],
+  ["wait ‸11m", "at most 10m"],
+  ["press x ‸51 times", "up to 50"],
+  ["expect no requests to ‸API /x", "a URL pattern"],
   ["expect ‸'.spinner' is hidden", ".spinner without quotes for CSS, or text '.spinner'"],
   ["expect ‸frame 'Inner' is visible", "an element, and then in frame"],
   ["expect label ‸'' exists", "a text that is not empty"],
@@ -162,6 +174,9 @@ const REFUSED: Readonly<Record<string, string>> = {
   "h1 is displayed correctly": "h1 is displayed",
   "not 'Error' is visible": "'Error' is not visible",
   "list 'Basket' has 3 items": "list 'Basket' has 3 li",
+  "no PUT requests to /api": "no requests to PUT /api",
+  "field 'Color' has selected option 'Blue'": "option 'Blue' in field 'Color' is selected",
+  "table #users has 10 rows": "#users has 10 rows",
   "first tbody tr contains 'Ada'": "first `tbody tr` contains 'Ada'",
   "button 'Save' is enabled so that the user can continue": "button 'Save' is enabled",
   "no li contains 'x'": "no li containing 'x'",
@@ -231,7 +246,7 @@ describe("a sentence that is not entirely understood", () => {
       `select ${"'a' and b and ".repeat(130)}`,
       `expect title matches /${"(a+)+".repeat(300)}(/`,
       `click '${"a.b ".repeat(400)}!`,
-      "x".repeat(2_001),
+      `click '${"x".repeat(2_000)}'`,
     ])
       expect(problem([text]).message).toContain("steps[0] ");
   });
