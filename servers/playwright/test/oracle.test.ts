@@ -129,6 +129,18 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    name: "words next to hidden ones",
+    body: `<p>Save <b>failed</b><i hidden>Save failed</i></p><p>Total <i hidden>Total lost</i></p>`,
+    checks: {
+      "page does not contain 'Save failed'": (page) =>
+        check(page.locator("body")).not.toContainText("Save failed", { useInnerText: true }),
+      "'Save failed' is not visible": (page) =>
+        check(page.locator("body")).not.toContainText("Save failed", { useInnerText: true }),
+      "page does not contain 'Total lost'": (page) =>
+        check(page.locator("body")).not.toContainText("Total lost", { useInnerText: true }),
+    },
+  },
+  {
     name: "text with a different structure",
     body: `<h1>Two   <b>words</b>\n here</h1><h2>Gro\u0308ße</h2><p class="a b"></p><p id="z">\u00a0</p>
       <h3>Grö&shy;ße</h3><script>history.replaceState(0, "", "/größe")</script>`,

@@ -6,7 +6,7 @@ import { CHECKS } from "./checks.ts";
 import { TABLES } from "./help.ts";
 import { parseScript, parseStep } from "./parse.ts";
 import { LanguageError } from "./reader.ts";
-import { actsOf, expectationOf, isElementCheck } from "./sentences.ts";
+import { actsOf, expectationOf, isElementCheck, isRepeated } from "./sentences.ts";
 import { STEPS } from "./steps.ts";
 
 const { assertionOf } = forms;
@@ -75,6 +75,29 @@ describe("another wording", () => {
       return JSON.stringify(plan, (key, value: unknown) => (key === "text" ? "" : value));
     };
     expect(meaning(text)).toEqual(meaning(own));
+  });
+});
+
+describe("a check that passes is repeated once the page has settled", () => {
+  const LINE = "expect(page.locator('p'))";
+  it.each([
+    ...["li count is 3", "exactly 1 h1", "table has 5 rows", "h1 does not exist", "h1 is hidden"],
+    ...["h1 does not contain 'x'", "h1 is not visible", "'A' is empty", "button is disabled"],
+    ...[
+      "details is collapsed",
+      `${LINE}.toHaveText('')`,
+      "title is not 'x'",
+      "h1 has class is not 'x'",
+    ],
+    ...[`${LINE}.toBeHidden()`, `${LINE}.toBeEmpty()`, `${LINE}.toBeDisabled()`],
+    ...[`${LINE}.toHaveCount(1)`, `${LINE}.not.toBeVisible()`],
+  ])("%s", (text) => {
+    expect(isRepeated(assertionOf(text))).toBe(true);
+  });
+
+  it("if its absence is not what it says", () => {
+    for (const text of ["h1 exists", "h1 is 'x'", "h1 is visible", `${LINE}.toHaveText('x')`])
+      expect(isRepeated(assertionOf(text))).toBe(false);
   });
 });
 
