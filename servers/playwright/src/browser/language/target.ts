@@ -170,7 +170,7 @@ const COMPOUND =
   /(?:[A-Za-z][\w-]*|\*)?(?:[.#][A-Za-z_-][\w-]*|\[[^\]'"]*(?:'[^']*'|"[^"]*")?[^\]'"]*\]|::?[a-z-]+(?:\((?:[^()]|\([^()]*\))*\))?)*/;
 /** Between two elements; `> 4` is a number. */
 const COMBINATOR = /\s*[>+~]\s*(?=[a-z.#*[:])/i;
-/** A selector in which a space is no combinator: `li:nth-child(2)`, `.a.b > li`, `input[type=file]`. */
+/** A selector that needs no backticks: `li:nth-child(2)`, `.a.b > li`, `input[type=file]`. */
 const SELECTOR = new RegExp(
   `(?!\\s*[>+~])${COMPOUND.source}(?:${COMBINATOR.source}${COMPOUND.source})*`,
   "iy",
