@@ -56,7 +56,7 @@ describe("another wording", () => {
     "fill 'City' with 'a\\tb\\nc'": "fill field 'City' with 'a\tb\nc'",
     "press Cmd+A": "press Meta+a",
     "press Esc": "press Escape",
-    "click 'It's done'": "click text \"It's done\"",
+    "click 'It's done'": 'click text "It\'s done"',
     "expect no requests to localhost": "expect no requests to 'localhost'",
     "expect request to /x has body containing 'y'": "expect request to /x contains 'y'",
     "expect 3rd li in iframe 'In' is 'x'": "expect nth 3 li in frame 'In' is 'x'",
