@@ -20,17 +20,17 @@ export const grep = z
 
 export const url = z.string().describe("http or https URL: http://localhost:3000/docs");
 /** Of `(a|b)`, a sentence has one; a test reads each of these sentences. */
-const STEP_FORMS = `(click|double click|hover|scroll to) button 'Save'; fill field 'Email' with 'a@b.c';
-fill 'Password' with secret 'NAME'; type 'x' into 'City'; press Enter; (check|uncheck|clear) 'I agree';
-select 'Blue' in 'Color'; upload 'a.txt' to 'File'; goto /x; go back; reload; accept dialog; wait for 'Saved'; wait 2s;
-expect ASSERTION; mock /api/users with 500; page.getByText('Save').click()`;
+const STEP_FORMS = `(click|double click|right click|hover|scroll to) button 'Save'; fill field 'Email' with 'x';
+fill 'Password' with secret 'NAME'; type 'x' into 'City'; press Enter; (check|uncheck|clear) 'Terms';
+select 'Red' in 'Color'; upload 'a.txt' to 'CV'; goto /x; go back; reload; accept dialog; wait for 'Done'; wait 2s;
+expect ASSERTION; mock /api/x with 500; page.getByText('Go').click()`;
 const CHECK_FORMS = `(title|url|TARGET) (is|contains|starts with|ends with) 'x'; TARGET matches /x/;
 TARGET (is|is not) (visible|enabled|disabled|checked|empty|focused|selected|expanded|in viewport);
 TARGET has (value|href|class|attribute NAME|style NAME) 'x'; TARGET exists; no TARGET; table has 5 rows;
-(exactly|at least|at most) 2 TARGET; status is 200; (request|no requests) to **/api/*; download 'a.csv';
+(exactly|at least|at most) 2 TARGET; status is 200; (request|no requests) to POST **/api/*; download 'a.csv';
 no (console errors|failed requests|broken images|horizontal overflow|a11y violations); (lcp|load time) under 2s;
 cls under 0.1; expect(page.getByText('Hi')).toBeVisible()`;
-const TARGET_FORMS = `button 'Save'; field 'Email'; 'text'; .css; \`css > a\`; (first|last|nth 2) li;
+const TARGET_FORMS = `button 'Save'; field 'Email'; 'text'; .css; \`.css a\`; (first|last|nth 2) li;
 li containing 'x'; link 'A' in dialog`;
 const inline = (forms: string) => forms.replaceAll("\n", " ");
 

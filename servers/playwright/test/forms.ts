@@ -244,6 +244,11 @@ export const STEPS: readonly StepForm[] = [
   ["expect(page.getByLabel('None')).toHaveValue('x')", "page.getByLabel('None').fill('x')"],
   ["#none is empty", "page.getByLabel('None').clear()"],
   ["#log contains 'double;'", "double click testid 'save'"],
+  [
+    "#log contains 'double; click; click; right;'",
+    "click testid 'save' 2 times",
+    "right click testid 'save'",
+  ],
   ["'Email' has value 'bob@example.com'", "fill label 'Email' with 'bob@example.com'"],
   ["#log contains 'length 14;'", "fill 'Password' with secret 'PASSWORD'"],
   ["'Email' is empty", "clear placeholder 'you@example.com'"],

@@ -8,6 +8,7 @@ import { makeTester } from "./testers.ts";
 // An independent check of verdicts: the same checks, written by hand with Playwright's own API on the same page.
 const expects = playwrightExpect.configure({ timeout: 500 });
 const check = (subject: Locator) => expects(subject);
+const INNER = { useInnerText: true };
 
 interface Case {
   readonly name: string;
@@ -131,7 +132,7 @@ const CASES: readonly Case[] = [
   {
     name: "text with a different structure",
     body: `<h1>Two   <b>words</b>\n here</h1><h2>Gro\u0308ße</h2><p class="a b"></p><p id="z">\u00a0</p>
-      <h3>Grö&shy;ße</h3><script>history.replaceState(0, "", "/größe")</script>`,
+      <h3>Grö&shy;ße</h3><div>Not <b>sent</b><i hidden>Not sent</i> Total <i hidden>Total lost</i></div><script>history.replaceState(0, "", "/größe")</script>`,
     checks: {
       "h1 is 'Two words here'": (page) => check(page.locator("h1")).toHaveText("Two words here"),
       "h1 is 'two words here'": (page) => check(page.locator("h1")).toHaveText("two words here"),
@@ -144,6 +145,10 @@ const CASES: readonly Case[] = [
       "h1 ends with 'words'": (page) => check(page.locator("h1")).toHaveText(/words\s*$/),
       "h2 starts with 'Grö'": (page) => check(page.locator("h2")).toContainText("Gro\u0308"),
       "h2 contains 'röß'": (page) => check(page.locator("h2")).toContainText("ro\u0308ß"),
+      "page does not contain 'Not sent'": (page) =>
+        check(page.locator("div")).not.toHaveText(/Not sent/, INNER),
+      "page does not contain 'Total lost'": (page) =>
+        check(page.locator("div")).not.toHaveText(/Total lost/, INNER),
       ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/),
     },
   },

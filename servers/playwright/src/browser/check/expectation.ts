@@ -102,11 +102,14 @@ async function sightOf(check: ElementCheck, page: Page): Promise<string | undefi
   const twins = `xpath=ancestor::*[text()[contains(normalize-space(.), "${spaced(part)}")]]`;
   const chosen = await page.locator("select:visible option:checked").allTextContents();
   const others = matches.or(matches.locator(twins)).filter({ visible: true });
+  // Also from several elements, next to a hidden one with all words. The text of a select has every option.
+  const around = matches.locator("xpath=ancestor::*[not(descendant-or-self::select)]");
+  const inner = await around.filter({ visible: true }).allInnerTexts();
   const plainly = (text: string) => {
     const flat = spaced(text.replace(/\u00ad/g, ""));
     return isText ? flat : flat.toLowerCase();
   };
-  return [...chosen, ...(await others.allTextContents())].find((text) =>
+  return [...chosen, ...inner, ...(await others.allTextContents())].find((text) =>
     plainly(text).includes(plainly(words)),
   );
 }

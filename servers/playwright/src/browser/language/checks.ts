@@ -199,7 +199,7 @@ export const RECORDS = {
     "no serious a11y violations in main",
   ),
   request: row(
-    "request to {request} [contains {contains:text}]",
+    "request to {request} [contains|has_body_containing|with_body_containing {contains:text}]",
     "request to POST /api/items contains 'Lamp' · request to **/api/items",
   ),
   response: row("response {request} status [is] {range}", "response /api/items status is 200"),

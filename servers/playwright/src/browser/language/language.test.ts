@@ -6,7 +6,7 @@ import { CHECKS } from "./checks.ts";
 import { TABLES } from "./help.ts";
 import { parseScript, parseStep } from "./parse.ts";
 import { LanguageError } from "./reader.ts";
-import { actsOf, expectationOf, isElementCheck } from "./sentences.ts";
+import { actsOf, expectationOf, isElementCheck, isRepeated } from "./sentences.ts";
 import { STEPS } from "./steps.ts";
 
 const { assertionOf } = forms;
@@ -50,11 +50,19 @@ describe("another wording", () => {
     "click li with text 'x'": "click li containing 'x'",
     "verify h1 includes 'x'": "expect h1 contains 'x'",
     "verify h1 equals 'Docs'": "expect h1 is 'Docs'",
-    "expect second li text is 'two'": "expect nth 2 li is 'two'",
+    "expect second form > p + p ~ p text is 'x'": "expect nth 2 `form > p + p ~ p` is 'x'",
+    "wait for .spinner to disappear": "wait for .spinner is hidden",
+    "wait for 'Saved' to appear within 2m": "wait for text 'Saved' is visible within 120s",
+    "fill 'City' with 'a\\tb\\nc'": "fill field 'City' with 'a\tb\nc'",
+    "press Cmd+A": "press Meta+a",
+    "press Esc": "press Escape",
+    "click 'It's done'": 'click text "It\'s done"',
+    "expect no requests to localhost": "expect no requests to 'localhost'",
+    "expect request to /x has body containing 'y'": "expect request to /x contains 'y'",
     "expect 3rd li in iframe 'In' is 'x'": "expect nth 3 li in frame 'In' is 'x'",
     "click 'h1'": "click text 'h1'",
     "expect 'Email' value is 'x'": "expect 'Email' has value 'x'",
-    "expect 'Saved' to be visible": "expect text 'Saved' is visible",
+    "expect 'Saved' should be visible": "expect text 'Saved' is visible",
     "expect status code is 200": "expect status is 200",
     "expect h1 doesn't contain 'x'": "expect h1 does not contain 'x'",
     "expect 'Saved' isn’t visible": "expect 'Saved' is not visible",
@@ -71,6 +79,22 @@ describe("another wording", () => {
     };
     expect(meaning(text)).toEqual(meaning(own));
   });
+});
+
+it("a check that can be true only at first is repeated once the page has settled", () => {
+  const states = ["hidden", "disabled", "empty", "collapsed"].map((state) => `h1 is ${state}`);
+  const calls = ["BeHidden()", "BeDisabled()", "BeEmpty()", "HaveCount(1)", "HaveText('')"];
+  const lines = calls.map((call) => `expect(page.locator('p')).to${call}`);
+  const others = [
+    "h1 does not exist",
+    "h1 does not contain 'x'",
+    "title is not 'x'",
+    "li count is 3",
+  ];
+  for (const text of [...states, ...lines, ...others, "exactly 1 h1", "table has 5 rows"])
+    expect(isRepeated(assertionOf(text)), text).toBe(true);
+  for (const text of ["h1 exists", "h1 is 'x'", "h1 is visible"])
+    expect(isRepeated(assertionOf(text)), text).toBe(false);
 });
 
 describe("a line of Playwright", () => {
@@ -113,6 +137,9 @@ describe("a line of Playwright", () => {
     "expect(‸await page.title()).toBe('x')",
     "expect(page.‸constructor('x')).toBeVisible()",
     "page.locator('x').filter({ ‸secret: 'X' }).click()",
+    "page.getByText(‸process.env.PW_SECRET_X).click()",
+    "page.‸getByText().click()",
+    "page.getByText('x').‸click('x')",
   ])("is refused where it is not data: %s", (marked) => {
     const refused = () => parseStep(marked.replace("‸", ""));
     expect(refused).toThrow(LanguageError);
@@ -125,6 +152,7 @@ const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
   ["‸clik 'x'", "click"],
   ["click button 'a' ‸twice", "the end of the step"],
   ["goto ‸file:///etc/passwd", "file: is not allowed"],
+  ["goto ‸login", "a URL, or a path"],
   ["fill 'x' with secret ‸'a-b'", "letters, digits and _"],
   ["expect title ‸contians 'x'", "contains, does not contain, is not, is, matches"],
   ["expect h1 contains ‸'Docs", "a closing '"],
@@ -133,6 +161,11 @@ const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
   ["expect h1 matches ‸/x/g", "only the flags"],
   ["expect h1 has ‸color 'red'", "value, class, style, attribute"],
   ["expect ‸nth 0 li exists", "a position from 1"],
+  ["expect no ‸ul > item", "an HTML element"],
+  ["expect no ‸> li", "a target: CSS"],
+  ["wait ‸11m", "at most 10m"],
+  ["press x ‸51 times", "up to 50"],
+  ["expect no requests to ‸API /x", "a URL pattern"],
   ["expect ‸'.spinner' is hidden", ".spinner without quotes for CSS, or text '.spinner'"],
   ["expect ‸frame 'Inner' is visible", "an element, and then in frame"],
   ["expect label ‸'' exists", "a text that is not empty"],
@@ -162,6 +195,9 @@ const REFUSED: Readonly<Record<string, string>> = {
   "h1 is displayed correctly": "h1 is displayed",
   "not 'Error' is visible": "'Error' is not visible",
   "list 'Basket' has 3 items": "list 'Basket' has 3 li",
+  "no PUT requests to /api": "no requests to PUT /api",
+  "field 'Color' has selected option 'Blue'": "option 'Blue' in field 'Color' is selected",
+  "table #users has 10 rows": "#users has 10 rows",
   "first tbody tr contains 'Ada'": "first `tbody tr` contains 'Ada'",
   "button 'Save' is enabled so that the user can continue": "button 'Save' is enabled",
   "no li contains 'x'": "no li containing 'x'",
@@ -231,7 +267,7 @@ describe("a sentence that is not entirely understood", () => {
       `select ${"'a' and b and ".repeat(130)}`,
       `expect title matches /${"(a+)+".repeat(300)}(/`,
       `click '${"a.b ".repeat(400)}!`,
-      "x".repeat(2_001),
+      `click '${"x".repeat(2_000)}'`,
     ])
       expect(problem([text]).message).toContain("steps[0] ");
   });

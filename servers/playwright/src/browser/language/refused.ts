@@ -8,6 +8,13 @@ const REFUSED: readonly (readonly [words: RegExp, send: string])[] = [
   [/^no\s.*\b(?:third.part|other|external|foreign)\w*.*/di, "no requests to ads.example.com"],
   [/(?<!\S)([a-z][a-z0-9]*)\s+#?([1-9]\d{0,2})(?!\S)/di, "nth $2 $1"],
   [/(?<!\S)(?:list)?items?(?!\S)/di, "li"],
+  [/^(no\s+)?([A-Z]{3,7})\s+(requests?)\s+to\b/d, "$1$3 to $2"],
+  [
+    /^(.+)\s+has\s+(?:selected\s+option\s+(·+)|option\s+(·+)\s+selected)/di,
+    "option $2$3 in $1 is selected",
+  ],
+  // The id is enough.
+  [/(?<!\S)[a-z]\w*\s+(?=#[a-z])/di, ""],
   // A sentence for each element.
   [/(?<=^·+)(?:,?\s+and|,)\s+·+.*?\s(?:is|are)\s/di, " is "],
   [/^not?\s+(.+?)\s(?:is|are)\s/di, "$1 is not "],

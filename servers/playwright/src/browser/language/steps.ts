@@ -19,8 +19,8 @@ const step = <Form extends string>(
 /** A call on the element that a sentence names. */
 const on =
   (method: string) =>
-  ({ target }: { readonly target: Target }): Act =>
-    act(target, method);
+  ({ target, times = 1 }: { readonly target: Target; readonly times?: number | undefined }) =>
+    Array<Act>(times).fill(act(target, method));
 
 /** Keys for a field, or for what has the focus. */
 const keys = (name: "press" | "type", given: Argument, field: Target | undefined): Act =>
@@ -36,7 +36,16 @@ export const STEPS = {
   goto: row("goto|go_to|open|visit|navigate_to {url}", "goto /login"),
   back: row("go_back", "go back"),
   reload: step("reload|refresh|reload_the_page|refresh_the_page", () => onPage("reload"), "reload"),
-  click: step("click|click_on|tap|tap_on {target:acted}", on("click"), "click button 'Save'"),
+  click: step(
+    "click|click_on|tap|tap_on {target:acted} [{times}]",
+    on("click"),
+    "click button 'Save' · click 'More' 3 times",
+  ),
+  "right click": step(
+    "right_click|right_click_on {target:acted}",
+    ({ target }) => ({ ...act(target, "click"), options: { button: "right" } }),
+    "right click 'notes.txt'",
+  ),
   "double click": step("double_click|dblclick {target:acted}", on("dblclick"), "double click h1"),
   hover: step("hover|hover_over {target:acted}", on("hover"), "hover nav"),
   drag: step(

@@ -87,7 +87,8 @@ function readBase(sentence: Sentence, purpose: Purpose): Base | undefined {
   }
   if (sentence.takeWords("page")) return byCss("body");
   const { at } = sentence;
-  const word = sentence.take(/(?!exactly\b)[a-z][\w-]*(?=[\s'"`]|$)/iy)?.[0].toLowerCase();
+  const first = /(?!exactly\b)[a-z][\w-]*(?=[\s'"`]|$)(?!\s*[>+~]\s*[a-z.#*[:])/iy;
+  const word = sentence.take(first)?.[0].toLowerCase();
   const exact = sentence.take(/exactly(?=\s*['"])/iy) !== undefined;
   if (!sentence.isString)
     return (word && readNoun(sentence, word)) || readSelector(sentence, at, purpose);
@@ -165,9 +166,15 @@ const QUOTED_PART =
 const isQuotedCss = (text: string) =>
   LONE_TAG.test(text) || text.split(/\s+(?:[>+~]\s+)?/).every((part) => QUOTED_PART.test(part));
 
-/** A selector without spaces: `li:nth-child(2)`, `.a.b`, `input[type=file]`. */
-const SELECTOR =
-  /(?:[A-Za-z][\w-]*|\*)?(?:[.#][A-Za-z_-][\w-]*|\[[^\]'"]*(?:'[^']*'|"[^"]*")?[^\]'"]*\]|::?[a-z-]+(?:\((?:[^()]|\([^()]*\))*\))?)*/iy;
+const COMPOUND =
+  /(?:[A-Za-z][\w-]*|\*)?(?:[.#][A-Za-z_-][\w-]*|\[[^\]'"]*(?:'[^']*'|"[^"]*")?[^\]'"]*\]|::?[a-z-]+(?:\((?:[^()]|\([^()]*\))*\))?)*/;
+/** Between two elements; `> 4` is a number. */
+const COMBINATOR = /\s*[>+~]\s*(?=[a-z.#*[:])/i;
+/** A selector that needs no backticks: `li:nth-child(2)`, `.a.b > li`, `input[type=file]`. */
+const SELECTOR = new RegExp(
+  `(?!\\s*[>+~])${COMPOUND.source}(?:${COMBINATOR.source}${COMPOUND.source})*`,
+  "iy",
+);
 /** More of a selector, after a space. */
 const MORE = new RegExp(
   `(?:[>+~,](?!=)\\s*[.#]?[a-z]|[.#][a-z]|(?:${[...TAGS].join("|")})(?![\\w-]))[^\\s'"]*`,
@@ -181,13 +188,17 @@ function readSelector(sentence: Sentence, at: number, purpose: Purpose): Base | 
   if (css === "")
     return sentence.fail("a target: CSS, a role and its name, or a text in quotes", { at });
   // A class without its dot, such as no cookie-banner, is an element that no page has.
-  if (css.includes("-") && /^[\w-]+$/.test(css))
+  const words = css
+    .split(COMBINATOR)
+    .filter((part) => /^[A-Za-z][\w-]*$/.test(part) && !isTag(part));
+  const dashed = words.find((word) => word.includes("-"));
+  if (dashed !== undefined)
     return sentence.refuse(
-      `.${css} for a class, or \`${css}\` in backticks for a custom element`,
+      `.${dashed} for a class, or \`${css}\` in backticks for a custom element`,
       at,
-      text.replace(css, `.${css}`),
+      text.replace(dashed, `.${dashed}`),
     );
-  if (/^[A-Za-z]\w*$/.test(css) && !isTag(css))
+  if (words.length > 0)
     return sentence.fail("an HTML element, a role, or a selector in backticks", { at });
   const end = sentence.at;
   while (sentence.take(MORE) !== undefined);

@@ -228,9 +228,12 @@ export const SLOTS = {
     const short = ATTRIBUTES(sentence);
     return short === "" ? name(sentence) : short;
   }) satisfies Slot<string>,
-  be: oneOf({ "is not": true, "is|are|to_be|should_be": false }),
+  be: oneOf({ "is not": true, "is|are|to_be|should_be|to": false }),
   exists: oneOf({ "exists|is_present": true, "does_not_exist|is_not_present": false }),
-  state: oneOf<keyof typeof STATES>({ ...namesOf(STATES), "displayed|shown": "visible" }),
+  state: oneOf<keyof typeof STATES>({
+    ...namesOf(STATES),
+    ...{ "displayed|shown|appear": "visible", "gone|disappear": "hidden" },
+  }),
   "field state": oneOf(namesOf(FIELD_STATES)),
   page: oneOf<"title" | "url">({ "title|page_title": "title", "url|page_url": "url" }),
   absence: oneOf<Absence>(same(ABSENCES)),
