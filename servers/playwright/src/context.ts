@@ -22,7 +22,7 @@ export const url = z.string().describe("http or https URL: http://localhost:3000
 /** Of `(a|b)`, a sentence has one; a test reads each of these sentences. */
 const STEP_FORMS = `(click|double click|right click|hover|scroll to) button 'Save'; fill field 'Email' with 'x';
 fill 'Password' with secret 'NAME'; type 'x' into 'City'; press Enter; (check|uncheck|clear) 'Terms';
-select 'Red' in 'Color'; upload 'a.txt' to 'CV'; goto /x; go back; reload; accept dialog; wait for 'Done'; wait 2s;
+select 'Red' in 'Color'; upload 'a.txt' to 'CV'; goto /x; go back; reload; (accept|dismiss) dialog; wait for 'Done'; wait 2s;
 expect ASSERTION; mock /api/x with 500; page.getByText('Go').click()`;
 const CHECK_FORMS = `(title|url|TARGET) (is|contains|starts with|ends with) 'x'; TARGET matches /x/;
 TARGET (is|is not) (visible|enabled|disabled|checked|empty|focused|selected|expanded|in viewport);

@@ -266,6 +266,7 @@ export const STEPS: readonly StepForm[] = [
   ["#log contains 'dropped;'", "drag #card to #done"],
   ["#log contains 'name Ada;'", "accept dialog with 'Ada'", "click button 'Ask'"],
   ["#log contains 'sure true;'", "accept dialog", "click button 'Sure'"],
+  ["#log contains 'sure false;'", "dismiss dialog", "click button 'Sure'"],
   ["footer is in viewport", "scroll to footer"],
   ["footer is not in viewport", "scroll to top"],
   ["footer is in viewport", "scroll to bottom"],

@@ -129,6 +129,8 @@ function ownLines(action: Action, spec: Spec): string[] {
       return [
         `page.once("dialog", (dialog) => dialog.accept(${action.text === undefined ? "" : js(action.text)}));`,
       ];
+    case "dismiss dialog":
+      return [`page.once("dialog", (dialog) => dialog.dismiss());`];
     case "har":
       return [`await page.context().routeFromHAR(${js(action.file)}, { notFound: "fallback" });`];
     case "cookie":

@@ -163,6 +163,7 @@ const MISTAKES: readonly (readonly [marked: string, expected: string])[] = [
   ["expect ‸nth 0 li exists", "a position from 1"],
   ["expect no ‸ul > item", "an HTML element"],
   ["expect no ‸> li", "a target: CSS"],
+  ["set ‸viewport to 375x667", "the argument devices"],
   ["wait ‸11m", "at most 10m"],
   ["press x ‸51 times", "up to 50"],
   ["expect no requests to ‸API /x", "a URL pattern"],
@@ -195,6 +196,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   "h1 is displayed correctly": "h1 is displayed",
   "not 'Error' is visible": "'Error' is not visible",
   "list 'Basket' has 3 items": "list 'Basket' has 3 li",
+  "h1 exists and h2 is 'x'": "h1 exists · expect h2 is 'x'",
+  "h1 exists; no .b": "h1 exists · expect no .b",
   "no PUT requests to /api": "no requests to PUT /api",
   "field 'Color' has selected option 'Blue'": "option 'Blue' in field 'Color' is selected",
   "table #users has 10 rows": "#users has 10 rows",
@@ -249,7 +252,7 @@ describe("a sentence that is not entirely understood", () => {
     const [, example = "expect all forms: pw://help/assertions"] =
       /for example: (.*)/.exec(message) ?? [];
     expect(example).toContain(send);
-    if (!example.includes("pw://")) expect(() => parseStep(example)).not.toThrow();
+    if (!example.includes("pw://")) expect(() => example.split(" · ").map(parseStep)).not.toThrow();
   });
 
   it("is reported with up to four others, in time for any text", () => {

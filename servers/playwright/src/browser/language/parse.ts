@@ -4,7 +4,7 @@ import { CHECKS, type Row } from "./checks.ts";
 import { LINES, TABLES } from "./help.ts";
 import { isLine, readLine } from "./playwright-line.ts";
 import { LanguageError, readForm, Sentence } from "./reader.ts";
-import { CLAIMS_NOTHING, corrections, nearestExample } from "./refused.ts";
+import { CLAIMS_NOTHING, corrections, nearestExample, OF_WINDOW } from "./refused.ts";
 import type { Action, Assertion, Check, Script, Step } from "./sentences.ts";
 import { STEPS } from "./steps.ts";
 import { readTarget } from "./target.ts";
@@ -163,11 +163,17 @@ function parsed<Value>(
   const whole = misses.findLast((miss) => miss.what.endsWith("an assertion"))?.what;
   const expected = ONE_OF.format(whole === undefined ? new Set(words) : [whole]);
   const head = CLAIMS_NOTHING.test(text.slice(at)) ? text.slice(0, at).trim() : "";
+  const [, more = ""] = /^(?:,?\s*and|;|,)\s+(.+)/is.exec(text.slice(at)) ?? [];
+  const two = [text.slice(0, at).trim(), prefix + more];
+  if (two.every((words) => read(new Sentence(words)) !== undefined))
+    throw new LanguageError(at, "the end of the sentence", `for example: ${two.join(" · ")}`);
   const nearest = nearestExample(claim, forms) ?? "";
   // An example of a check is one of a step after the claim.
   const send = [...corrections(claim, prefix), head, example, prefix + example, prefix + nearest]
     // The first that can be read.
     .find((words) => read(new Sentence(words)) !== undefined);
   const advice = send === undefined ? "all forms: pw://help/assertions" : `for example: ${send}`;
+  if (OF_WINDOW.test(claim))
+    throw new LanguageError(at, "the argument devices", 'for example: devices: ["375x667"]');
   throw new LanguageError(at, expected, advice);
 }

@@ -24,6 +24,9 @@ const REFUSED: readonly (readonly [words: RegExp, send: string])[] = [
   [/(?<!\S)([a-z]\w*)(?=\s+·)/di, "$1 containing"],
 ];
 
+/** No sentence sets the size of the window. */
+export const OF_WINDOW = /^(?:set|resize|change|use)\b.*\b(?:viewport|window)\b/i;
+
 /** What can be left out at the end of a sentence: without any other words, it could say something else. */
 export const CLAIMS_NOTHING =
   /^(?:after|while|when|until|unless|if|so|correctly|properly|successfully|immediately)\b|^(?:(?:for|within)\s+\d|on(?:\s+the)?\s+(?:page|screen|mobile|desktop)$)/i;

@@ -94,6 +94,7 @@ export const STEPS = {
     "expect h1 contains 'Docs' · expect download 'report.csv'",
   ),
   "accept dialog": row("accept dialog [with {text}]", "accept dialog with 'yes' · accept dialog"),
+  "dismiss dialog": row("dismiss|cancel dialog", "dismiss dialog"),
   "switch to tab": row("switch_to {tab}", "switch to new tab · switch to tab 1"),
   mock: step(
     "mock {request} with {reply} [after {delay:duration}]",
@@ -106,8 +107,8 @@ export const STEPS = {
     ({ request }) => routed({ ...request, glob: anywhere(request.glob) }, { reply: "blocked" }),
     "block **/ads/**",
   ),
-  offline: step("offline", () => onPage("context().setOffline", true), "offline"),
-  online: step("online", () => onPage("context().setOffline", false), "online"),
+  offline: step("offline|go_offline", () => onPage("context().setOffline", true), "offline"),
+  online: step("online|go_online", () => onPage("context().setOffline", false), "online"),
   cookie: row("set cookie {name:text} to {value:text}", "set cookie 'theme' to 'dark'"),
   screenshot: row(
     "screenshot|take_screenshot|take_a_screenshot [{name:text}] [of {target:acted}]",

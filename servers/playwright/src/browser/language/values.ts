@@ -86,7 +86,7 @@ const VERBS = oneOf({
   "does not contain": ["contains", true],
   "is not": ["is", true],
   "is|equals|to_be": ["is", false],
-  "matches|to_match": ["matches", false],
+  "matches|matching|to_match": ["matches", false],
   "does not match": ["matches", true],
   "starts with|begins with": ["starts", false],
   "ends with": ["ends", false],

@@ -42,8 +42,8 @@ export class PageEvents {
   readonly dialogs: { readonly type: string; readonly message: string }[] = [];
   readonly notes = new Set<string>();
   readonly counts = { errors: 0, pageErrors: 0, requests: 0 };
-  /** Replies that steps prepared for the next dialogs; others are dismissed. */
-  readonly answers: { readonly text: string | undefined }[] = [];
+  /** Replies that steps prepared for the next dialogs; undefined dismisses, as without any. */
+  readonly answers: ({ readonly text: string | undefined } | undefined)[] = [];
   readonly tabs: Tabs;
   downloads: Downloads | undefined;
   /** Resolves when the page's process has crashed. */

@@ -77,6 +77,9 @@ export async function perform({ action }: Step, scope: StepScope): Promise<void>
     case "accept dialog":
       events.answers.push({ text: action.text });
       return;
+    case "dismiss dialog":
+      events.answers.push(undefined);
+      return;
     case "back": {
       const before = page.url();
       await page.goBack({ timeout });
