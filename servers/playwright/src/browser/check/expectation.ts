@@ -109,7 +109,7 @@ async function sightOf(check: ElementCheck, page: Page): Promise<string | undefi
     const flat = spaced(text.replace(/\u00ad/g, ""));
     return isText ? flat : flat.toLowerCase();
   };
-  return [...chosen, ...inner, ...(await others.allTextContents())].find((text) =>
+  return [...chosen, ...(await others.allTextContents()), ...inner.reverse()].find((text) =>
     plainly(text).includes(plainly(words)),
   );
 }
