@@ -6,6 +6,8 @@ import { server } from "../src/server.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { type Site, serve } from "./lab.ts";
 
+export { descendantsOf } from "@refmcp/testing";
+
 /** The answer of a tool. */
 export interface Answer {
   readonly text: string;

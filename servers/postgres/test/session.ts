@@ -1,3 +1,5 @@
+export { isRunning } from "@refmcp/testing";
+
 import { later, type Talk, talksTo } from "@refmcp/sql/testing";
 import { afterAll, beforeAll } from "vitest";
 import { server } from "../src/server.ts";

@@ -1,7 +1,6 @@
-import { descendantsOf } from "@refmcp/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { page } from "../../../test/lab.ts";
-import { site } from "../../../test/session.ts";
+import { descendantsOf, site } from "../../../test/session.ts";
 import { CALL, makeDrivers, requestOf } from "../../../test/testers.ts";
 
 const assertions = ["h1 is 'Good' within 50ms"];

@@ -13,12 +13,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packaged, startCluster } from "@refmcp/embedded-postgres";
-import { isRunning } from "@refmcp/testing";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { isLong, itLong } from "../../../../../vitest.long.ts";
 import manifest from "../../../package.json" with { type: "json" };
-import { type Talk, talk, talkToProcess } from "../../../test/session.ts";
+import { isRunning, type Talk, talk, talkToProcess } from "../../../test/session.ts";
 
 const isRoot = process.getuid?.() === 0;
 const outer = process.env.TMPDIR;
