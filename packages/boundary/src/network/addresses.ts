@@ -70,7 +70,7 @@ function reserveOfRange(range: string): Reserve | undefined {
 export function isInNetwork(address: string, network: string): boolean {
   if (!ipaddr.isValid(address) || !ipaddr.isValidCIDR(network)) return false;
   const [writtenBase, writtenBits] = ipaddr.parseCIDR(network);
-  const base = ipaddr.process(writtenBase.toString());
+  const base = writtenBits < 96 ? writtenBase : ipaddr.process(writtenBase.toString());
   const bits = base.kind() === writtenBase.kind() ? writtenBits : writtenBits - 96;
   const parsedAddress = ipaddr.process(address);
   return parsedAddress.kind() === base.kind() && parsedAddress.match(base, bits);

@@ -151,6 +151,7 @@ describe("a URL guard", () => {
     ["b.test", both, "which is denied by --deny-host", "10.2.3.4"],
     ["b.test", denyMapped("::ffff:10.0.0.8"), "which is denied by --deny-host", "10.0.0.8"],
     ["[::ffff:10.0.0.8]", denyMapped("::ffff:a00:0/104"), "is denied by --deny-host"],
+    ["[::1]", denyMapped("::ffff:10.0.0.0/0"), "is denied by --deny-host"],
     ["11.0.0.1", denyMapped("::ffff:10.0.0.0/104"), "reached"],
   ])("applies allow rules, and deny rules before them: %s %j", async (host, rules, what, at) => {
     expect(await fate(`http://${host}/`, rules, answering(at ?? "192.168.7.7"))).toContain(what);

@@ -73,6 +73,7 @@ describe("pw_export_spec", () => {
     [{ url: undefined }, "Neither url nor run_id was given"],
     [{ run_id: "20260101-000000-00000000" }, "There is no run"],
     [{ device: "iPhon 15" }, "iPhone 15"],
+    [{ steps: ["dismiss dialog", "accept dialog"] }, "two dialogs in a row"],
   ])("refuses %j", async (args, said) => {
     const answer = await talk.call("pw_export_spec", { url: "http://localhost:3000/", ...args });
     expect(answer.isError).toBe(true);

@@ -104,7 +104,7 @@ async function sightOf(check: ElementCheck, page: Page): Promise<string | undefi
   const others = matches.or(matches.locator(twins)).filter({ visible: true });
   // Also from several elements, next to a hidden one with all words. The text of a select has every option.
   const around = matches.locator("xpath=ancestor::*[not(descendant-or-self::select)]");
-  const inner = await around.filter({ visible: true }).allInnerTexts();
+  const inner = (await around.filter({ visible: true }).allInnerTexts()).join("\n").split("\n");
   const plainly = (text: string) => {
     const flat = spaced(text.replace(/\u00ad/g, ""));
     return isText ? flat : flat.toLowerCase();

@@ -91,7 +91,12 @@ function useLines(
 function linesOf(steps: readonly Step[], assertions: readonly Assertion[], spec: Spec): string[] {
   const lines: string[] = [];
   const checks: Assertion[] = [];
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
+    // Both handlers would get the first dialog.
+    if (isReply(step) && isReply(steps[index - 1]))
+      throw new ToolError("invalid", "A spec cannot prepare two dialogs in a row.", {
+        hint: "Put each such step before the step that opens its dialog.",
+      });
     if (step.action.kind === "expect") {
       checks.push(step.action.assertion);
       continue;
@@ -100,6 +105,8 @@ function linesOf(steps: readonly Step[], assertions: readonly Assertion[], spec:
   }
   return [...lines, ...assertionLines([...checks, ...assertions], spec)];
 }
+
+const isReply = (step: Step | undefined) => / dialog$/.test(step?.action.kind ?? "");
 
 /** A step as lines of a spec. */
 function stepLines({ action }: Step, spec: Spec): string[] {

@@ -74,6 +74,8 @@ function parseAssertion(sentence: string): Assertion {
 }
 
 const CLAIM = "expect|verify|assert";
+/** What the first of two claims says of both. */
+const QUANTITY = /^(?:no|not|exactly|at\s+(?:most|least))\b/i;
 
 /**
  * Parses one step: an action on the page, or `expect` and an assertion that must hold before the next step.
@@ -165,7 +167,8 @@ function parsed<Value>(
   const head = CLAIMS_NOTHING.test(text.slice(at)) ? text.slice(0, at).trim() : "";
   const [, more = ""] = /^(?:,?\s*and|;|,)\s+(.+)/is.exec(text.slice(at)) ?? [];
   const two = [text.slice(0, at).trim(), prefix + more];
-  if (two.every((words) => read(new Sentence(words)) !== undefined))
+  const isOfBoth = QUANTITY.test(claim) && !QUANTITY.test(more);
+  if (!isOfBoth && two.every((words) => read(new Sentence(words)) !== undefined))
     throw new LanguageError(at, "the end of the sentence", `for example: ${two.join(" · ")}`);
   const nearest = nearestExample(claim, forms) ?? "";
   // An example of a check is one of a step after the claim.

@@ -25,7 +25,7 @@ const REFUSED: readonly (readonly [words: RegExp, send: string])[] = [
 ];
 
 /** No sentence sets the size of the window. */
-export const OF_WINDOW = /^(?:set|resize|change|use)\b.*\b(?:viewport|window)\b/i;
+export const OF_WINDOW = /^(?:set|resize|change|use)\s+(?:the\s+)?(?:viewport|window)\b/i;
 
 /** What can be left out at the end of a sentence: without any other words, it could say something else. */
 export const CLAIMS_NOTHING =

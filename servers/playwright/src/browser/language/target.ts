@@ -188,9 +188,8 @@ function readSelector(sentence: Sentence, at: number, purpose: Purpose): Base | 
   if (css === "")
     return sentence.fail("a target: CSS, a role and its name, or a text in quotes", { at });
   // A class without its dot, such as no cookie-banner, is an element that no page has.
-  const words = css
-    .split(COMBINATOR)
-    .filter((part) => /^[A-Za-z][\w-]*$/.test(part) && !isTag(part));
+  const parts = css.split(COMBINATOR);
+  const words = parts.filter((part) => /^[A-Za-z][\w-]*$/.test(part) && !isTag(part));
   const dashed = words.find((word) => word.includes("-"));
   if (dashed !== undefined)
     return sentence.refuse(
@@ -203,7 +202,9 @@ function readSelector(sentence: Sentence, at: number, purpose: Purpose): Base | 
   const end = sentence.at;
   while (sentence.take(MORE) !== undefined);
   const all = text.slice(at, sentence.at).trimEnd();
-  if (sentence.at > end)
+  // Alone, such a word is the role: link, dialog, menu.
+  const hasRole = parts.length > 1 && parts.some((part) => nounOf(part, false) !== undefined);
+  if (sentence.at > end || hasRole)
     return sentence.refuse(
       "backticks around a selector with spaces",
       at,

@@ -141,13 +141,18 @@ async function arrive(session: PageSession): Promise<void> {
   checkRefusal(session);
 }
 
+/** How long a browser that hangs may delay an error. */
+const ASK_MS = 5_000;
+
 /** Whether the browser has ended. The end of a page arrives before its browser's, so the browser is asked. */
-async function isBrowserGone({ opened, page }: Ended): Promise<boolean> {
-  const { context } = opened;
+async function isBrowserGone({ opened: { context }, page, deadline }: Ended): Promise<boolean> {
   if (context.browser()?.isConnected() !== true) return true;
   if (!page.isClosed()) return false;
-  const cookies = await context.cookies().catch(() => undefined);
-  return cookies === undefined;
+  const asking = context.cookies().then(
+    () => false,
+    () => true,
+  );
+  return (await deadline.within(ASK_MS, asking).catch(() => false)) ?? false;
 }
 
 function endOf(url: URL, { context }: TestContext, { crashed }: PageEvents): Promise<never> {
