@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { page, type Site } from "../../test/lab.ts";
 import { type Session, session, site } from "../../test/session.ts";
 
@@ -40,89 +40,87 @@ async function compared(next: string) {
   return { ...answer, page: first };
 }
 
-describe("pw_compare", () => {
-  it("shows a changed text in the tree and in the picture, with links to the pictures", async () => {
-    const { text, page: only, links } = await compared(edited("Desk lamp, 49", "Desk lamp, 59"));
-    expect(text).toMatch(/^1 of 1 page changed\.\n/);
-    expect(only.lines).toEqual([
-      '    heading "Lamps" [level=1]',
-      "-   paragraph: Desk lamp, 49 euros.",
-      "+   paragraph: Desk lamp, 59 euros.",
-    ]);
-    expect(only.regions?.join()).toMatch(/^\d+ px differ, from row \d+ to \d+ of \d+$/);
-    const pictures = ["actual", "diff", "expected"].map((kind) => `home-desktop.${kind}.png`);
-    expect(links.map(({ name }) => name)).toEqual(pictures);
-  });
+it("pw_compare shows a changed text in the tree and in the picture, with links to the pictures", async () => {
+  const { text, page: only, links } = await compared(edited("Desk lamp, 49", "Desk lamp, 59"));
+  expect(text).toMatch(/^1 of 1 page changed\.\n/);
+  expect(only.lines).toEqual([
+    '    heading "Lamps" [level=1]',
+    "-   paragraph: Desk lamp, 49 euros.",
+    "+   paragraph: Desk lamp, 59 euros.",
+  ]);
+  expect(only.regions?.join()).toMatch(/^\d+ px differ, from row \d+ to \d+ of \d+$/);
+  const pictures = ["actual", "diff", "expected"].map((kind) => `home-desktop.${kind}.png`);
+  expect(links.map(({ name }) => name)).toEqual(pictures);
+});
 
-  it("finds every kind of difference", async () => {
-    let html = BODY;
-    for (const [from, to] of [
-      ['<label for="count">How many?</label>', "How many?"],
-      ["<p>", '<p style="color:#ccc">'],
-      ["<h1>", '<h1 style="color:#00f">'],
-      ['"/about"', '"/us"'],
-      ["<button", '<button style="margin-left:90px"'],
-      [
-        "<ul>",
-        `<!--${"x".repeat(9_000)}--><img alt="Lamp" src="/lamp.png" onerror="1"><script>console.error("no stock");
+it("pw_compare finds every kind of difference", async () => {
+  let html = BODY;
+  for (const [from, to] of [
+    ['<label for="count">How many?</label>', "How many?"],
+    ["<p>", '<p style="color:#ccc">'],
+    ["<h1>", '<h1 style="color:#00f">'],
+    ['"/about"', '"/us"'],
+    ["<button", '<button style="margin-left:90px"'],
+    [
+      "<ul>",
+      `<!--${"x".repeat(9_000)}--><img alt="Lamp" src="/lamp.png" onerror="1"><script>console.error("no stock");
          setTimeout(() => { throw new Error("late") }, 50)</script><ul>`,
-      ],
-    ] as const) {
-      html = html.replace(from, to);
-    }
-    const { page: only } = await compared(page(html).replace("<title>Docs", "<title>Lamps"));
-    const including = (...lines: RegExp[]) =>
-      expect.arrayContaining(lines.map((line) => expect.stringMatching(line)));
-    expect(only).toMatchObject({
-      changed: true,
-      lines: including(
-        /^\+ a11y violation: label \(critical\) at #count$/,
-        /^\+ a11y violation: color-contrast \(serious\)/,
-        /^\+ failed request: GET \/lamp\.png \(404\)$/,
-        /^\+ console error: no stock$/,
-        /^\+ uncaught error: Error: late$/,
-        /^- title: Docs$/,
-        /^\+ title: Lamps$/,
-        /^\+ .*\/url: \/us$/,
-      ),
-      regions: including(/ px differ/),
-    });
+    ],
+  ] as const) {
+    html = html.replace(from, to);
+  }
+  const { page: only } = await compared(page(html).replace("<title>Docs", "<title>Lamps"));
+  const including = (...lines: RegExp[]) =>
+    expect.arrayContaining(lines.map((line) => expect.stringMatching(line)));
+  expect(only).toMatchObject({
+    changed: true,
+    lines: including(
+      /^\+ a11y violation: label \(critical\) at #count$/,
+      /^\+ a11y violation: color-contrast \(serious\)/,
+      /^\+ failed request: GET \/lamp\.png \(404\)$/,
+      /^\+ console error: no stock$/,
+      /^\+ uncaught error: Error: late$/,
+      /^- title: Docs$/,
+      /^\+ title: Lamps$/,
+      /^\+ .*\/url: \/us$/,
+    ),
+    regions: including(/ px differ/),
   });
+});
 
-  it("compares paths and devices with a base, each changed page loaded twice", async () => {
-    let about = page(BODY);
-    const paged = await site({
-      "*": (request, response) =>
-        response
-          .setHeader("content-type", "text/html")
-          .end(request.url === "/about" ? about : page(BODY)),
-    });
-    const args = { paths: ["", "/about"], devices: ["dark", "desktop"], base: "two" };
-    const first = await talk.good("pw_compare", { url: paged.url, ...args, keep: true });
-    expect(first.text).toMatch(/^4 pages loaded; two is kept\.\n/);
-    about = edited("Free returns", "No returns");
-    const asked = paged.hits.length;
-    const later = await talk.good("pw_compare", { url: paged.url, base: "two" });
-    expect(later.text).toMatch(/^2 of 4 pages changed\./);
-    const changed = (later.data.pages as Page[]).filter((entry) => entry.changed);
-    const pages = changed.map(({ page: path, device }) => `${path} ${device}`);
-    expect(pages).toEqual(["/about dark", "/about desktop"]);
-    expect(paged.hits.slice(asked).filter((path) => path === "/about")).toHaveLength(4);
-    const other = await talk.call("pw_compare", { url: paged.url, base: "two", paths: ["/us"] });
-    expect(other.text).toContain("has no /us");
-    const steps = await talk.call("pw_compare", { url: paged.url, base: "two", steps: ["reload"] });
-    expect(steps.text).toContain("was kept after other steps");
+it("pw_compare compares paths and devices with a base, each changed page loaded twice", async () => {
+  let about = page(BODY);
+  const paged = await site({
+    "*": (request, response) =>
+      response
+        .setHeader("content-type", "text/html")
+        .end(request.url === "/about" ? about : page(BODY)),
   });
+  const args = { paths: ["", "/about"], devices: ["dark", "desktop"], base: "two" };
+  const first = await talk.good("pw_compare", { url: paged.url, ...args, keep: true });
+  expect(first.text).toMatch(/^4 pages loaded; two is kept\.\n/);
+  about = edited("Free returns", "No returns");
+  const asked = paged.hits.length;
+  const later = await talk.good("pw_compare", { url: paged.url, base: "two" });
+  expect(later.text).toMatch(/^2 of 4 pages changed\./);
+  const changed = (later.data.pages as Page[]).filter((entry) => entry.changed);
+  const pages = changed.map(({ page: path, device }) => `${path} ${device}`);
+  expect(pages).toEqual(["/about dark", "/about desktop"]);
+  expect(paged.hits.slice(asked).filter((path) => path === "/about")).toHaveLength(4);
+  const other = await talk.call("pw_compare", { url: paged.url, base: "two", paths: ["/us"] });
+  expect(other.text).toContain("has no /us");
+  const steps = await talk.call("pw_compare", { url: paged.url, base: "two", steps: ["reload"] });
+  expect(steps.text).toContain("was kept after other steps");
+});
 
-  it.each([
-    [{ base: "none" }, 'There is no base "none".'],
-    [{ base: "../x" }, 'base "../x" is not a valid name.'],
-    [{ keep: true, paths: ["http://elsewhere.test/"] }, "is not a path."],
-    [{ keep: true, paths: Array.from({ length: 61 }, (_, n) => `/${n}`) }, "At most 60 pages"],
-  ])("refuses %j before it opens a page", async (args, message) => {
-    const asked = app.hits.length;
-    const answer = await talk.call("pw_compare", { url: app.url, ...args });
-    expect(answer).toMatchObject({ isError: true, text: expect.stringContaining(message) });
-    expect(app.hits.length).toBe(asked);
-  });
+it.each([
+  [{ base: "none" }, 'There is no base "none".'],
+  [{ base: "../x" }, 'base "../x" is not a valid name.'],
+  [{ keep: true, paths: ["http://elsewhere.test/"] }, "is not a path."],
+  [{ keep: true, paths: Array.from({ length: 61 }, (_, n) => `/${n}`) }, "At most 60 pages"],
+])("pw_compare refuses %j before it opens a page", async (args, message) => {
+  const asked = app.hits.length;
+  const answer = await talk.call("pw_compare", { url: app.url, ...args });
+  expect(answer).toMatchObject({ isError: true, text: expect.stringContaining(message) });
+  expect(app.hits.length).toBe(asked);
 });
