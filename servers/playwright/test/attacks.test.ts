@@ -17,7 +17,7 @@ it.each([
   " file:///etc/passwd",
   "/etc/passwd",
 ])(
-  "URLs that are not web pages refuses %j before a browser is used, as the URL and as a step",
+  "%j is no web page, and refused before a browser is used, as the URL and as a step",
   async (url) => {
     expect(await lab.failure({ url })).toMatchObject({
       kind: "denied",
@@ -167,7 +167,7 @@ it("forbidden addresses are checked at every connection, so DNS rebinding does n
     response.writeHead(200, { "content-type": "text/html", connection: "close" }).end(html);
   };
   const outside = await site({ "*": leave }, "127.0.0.2");
-  const inside = await site({ "*": "inside" }, "127.0.0.3", undefined, outside.port);
+  const inside = await site({ "*": "inside" }, "127.0.0.3", outside.port);
   const resolve = async () => [{ address: isMoved ? "127.0.0.3" : "127.0.0.2", family: 4 }];
   const policy = new NetworkPolicy({ denyHosts: ["127.0.0.3"] }, resolve);
   const moved = makeTester({ policy });

@@ -1,21 +1,20 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { page } from "./lab.ts";
-import { type Session, session, site } from "./session.ts";
+import { openedFirst, session, site } from "./session.ts";
 
 const SECRET = "hunter2-browse";
-let talk: Session;
+process.env.PW_SECRET_BROWSE = SECRET;
 const forbidden = await site({ "*": page("<h1>Secret</h1>") }, "127.0.0.3");
-talk = await session({
-  args: ["--toolsets", "default,browse", "--allow-evaluate", "--deny-host", "127.0.0.3"],
-});
+const talk = openedFirst(() =>
+  session({
+    args: ["--toolsets", "default,browse", "--allow-evaluate", "--deny-host", "127.0.0.3"],
+  }),
+);
 const web = await site({
   "/": page(`<h1>Sign in</h1><label>Password <input type="password"></label><button id="go">Go</button>
     <script>document.querySelector("input").oninput = ({ target }) => { document.title = document.querySelector("button").ariaLabel = target.value; console.warn(target.value) }</script>`),
   "/leads": (_, response) => void response.writeHead(302, { location: forbidden.url }).end(),
   "/spins": page("<h1>Spin</h1><button onclick='while (true) {}'>Spin</button>"),
-});
-beforeAll(async () => {
-  process.env.PW_SECRET_BROWSE = SECRET;
 });
 
 const open = (name: string, path = "/") =>

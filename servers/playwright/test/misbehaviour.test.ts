@@ -54,7 +54,7 @@ const web = await site({
 const expectNextRunToPass = async () =>
   expect((await lab.run({ ...good, url: web.url })).passed).toBe(true);
 
-it.each(Object.keys(ENDLESS))("one that %s ends at the deadline", async (name) => {
+it.each(Object.keys(ENDLESS))("a page that %s ends at the deadline", async (name) => {
   const url = `${web.url}/${Object.keys(ENDLESS).indexOf(name)}`;
   const failure = await lab.failure({ url, steps: ["wait for 60s"], timeoutMs: 1_500 });
   expect(failure).toMatchObject({ kind: "timeout", message: expect.stringContaining("1500 ms") });
@@ -62,7 +62,7 @@ it.each(Object.keys(ENDLESS))("one that %s ends at the deadline", async (name) =
   await expectNextRunToPass();
 });
 
-it.each(Object.entries(FLOODS))("one with %s is bounded", async (name, [, note = ""]) => {
+it.each(Object.entries(FLOODS))("a page with %s is bounded", async (name, [, note = ""]) => {
   const index = Object.keys(ENDLESS).length + Object.keys(FLOODS).indexOf(name);
   const evidence = name.endsWith("px") ? (["full_page"] as const) : (["screenshot"] as const);
   const report = await lab.run({ url: `${web.url}/${index}`, ...good, evidence });
@@ -73,7 +73,7 @@ it.each(Object.entries(FLOODS))("one with %s is bounded", async (name, [, note =
   expect(report.artifacts?.map(({ name: file }) => file)).toEqual([`${index}.png`]);
 });
 
-it("one that spins when it is clicked fails the step, and the next run works", async () => {
+it("a page that spins when it is clicked fails the step, and the next run works", async () => {
   const steps = ["click button 'go'"];
   const report = await lab.run({ ...good, url: `${web.url}/click`, steps });
   expect(report.assertions).toMatchObject([{ actual: "not checked: a step failed" }]);
@@ -81,7 +81,7 @@ it("one that spins when it is clicked fails the step, and the next run works", a
   await expectNextRunToPass();
 });
 
-it("one whose text takes a pattern exponential time elsewhere is read in linear time", async () => {
+it("a page whose text takes a pattern exponential time elsewhere is read in linear time", async () => {
   const patterns = ["h1 matches /^(a+)+$/ within 1s", "h1 matches /(a|a)*!$/"];
   const assertions = [...patterns, "h2 is 'x' within 1s"];
   const report = await lab.run({ url: `${web.url}/text`, assertions });
@@ -89,7 +89,7 @@ it("one whose text takes a pattern exponential time elsewhere is read in linear 
   expect(JSON.stringify(report).length).toBeLessThan(5_000);
 });
 
-it("one whose process crashes is reported, and the next run works", async () => {
+it("a page whose process crashes is reported, and the next run works", async () => {
   const crashing = lab.run({ url: `${web.url}/crash`, steps: ["wait for 60s"] }).then(
     () => "passed",
     (error: unknown) => String(Object(error).code),

@@ -1,10 +1,10 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
 import { page } from "./lab.ts";
-import { type Session, session, site } from "./session.ts";
+import { openedFirst, session, site } from "./session.ts";
 import { makeTester, type TestTester } from "./testers.ts";
 
 // What a model could try to get a secret out of a page that shows it everywhere. Letter games are not on the list: the
@@ -152,11 +152,8 @@ it("a secret that a page shows everywhere never meets the model's own code: mock
   expect(failed_step).toContain("the run uses a secret");
 });
 
-let talk: Session;
-beforeAll(async () => {
-  process.env.PW_SECRET_KEY = KEY;
-  talk = await session({ args: ["--toolsets", "all", "--allow-evaluate"] });
-});
+process.env.PW_SECRET_KEY = KEY;
+const talk = openedFirst(() => session({ args: ["--toolsets", "all", "--allow-evaluate"] }));
 const call = async (tool: string, args: Record<string, unknown>) => {
   const answer = await talk.call(tool, args);
   expectNone(answer.text + JSON.stringify([answer.data, answer.links]));

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/testing";
+import { beforeAll } from "vitest";
 import { server } from "../src/server.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { type Site, serve } from "./lab.ts";
@@ -9,13 +10,7 @@ import { type Site, serve } from "./lab.ts";
 export { descendantsOf } from "@refmcp/testing";
 
 /** The answer of a tool. */
-export interface Answer {
-  readonly text: string;
-  readonly isError: boolean;
-  readonly data: Record<string, unknown>;
-  readonly links: readonly { uri: string; name: string; mimeType?: string | undefined }[];
-  readonly images: readonly { readonly data: string; readonly mimeType: string }[];
-}
+export type Answer = ReturnType<typeof answerOf>;
 
 /** A client of the server in this process, with its own folders. */
 export interface Session {
@@ -73,6 +68,13 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
   return opened;
 }
 
+/** A session that is opened before the first test of the file: without a browser, its tests are skipped. */
+export function openedFirst(open: () => Promise<Session> = session): Session {
+  const opened = {} as Session;
+  beforeAll(async () => Object.assign(opened, await open()));
+  return opened;
+}
+
 let common: Promise<Session> | undefined;
 
 /**
@@ -88,8 +90,7 @@ export function sharedSession(): Promise<Session> {
 
 async function openIn(folder: string, options: SessionOptions): Promise<Session> {
   const { executablePath } = options.executablePath === undefined ? await ensureBrowser() : options;
-  const [runs, root] = ["runs", "root"].map((name) => join(folder, name));
-  if (runs === undefined || root === undefined) throw new Error("no folders");
+  const [runs, root] = [join(folder, "runs"), join(folder, "root")];
   await mkdir(root);
   const args = [
     // A refused connection costs less than a browser.
@@ -122,12 +123,13 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
 }
 
 /** The answer of a tool, by kind of content. */
-export function answerOf(result: Awaited<ReturnType<Connected["client"]["callTool"]>>): Answer {
+export function answerOf(result: Awaited<ReturnType<Connected["client"]["callTool"]>>) {
   const { content, structuredContent, isError } = result;
+  const data: Record<string, unknown> = Object(structuredContent ?? {});
   return {
     text: content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n"),
     isError: isError === true,
-    data: Object(structuredContent ?? {}),
+    data,
     links: content.flatMap((block) => (block.type === "resource_link" ? [block] : [])),
     images: content.flatMap((block) => (block.type === "image" ? [block] : [])),
   };

@@ -1,15 +1,12 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { page, SHOP } from "../../test/lab.ts";
-import { folderOf, type Session, session, sharedSession, site } from "../../test/session.ts";
+import { folderOf, openedFirst, session, sharedSession, site } from "../../test/session.ts";
 import { CALL, makeDrivers } from "../../test/testers.ts";
 import { Sessions } from "../browser/run/sessions.ts";
 import { RunStore } from "../browser/store/runs.ts";
 
 const { url } = await site({ "/": SHOP, "/next": page("<h1>Next</h1>") });
-let talk: Session;
-beforeAll(async () => {
-  talk = await sharedSession();
-});
+const talk = openedFirst(sharedSession);
 
 const call = (tool: string, name: string, args: Record<string, unknown> = {}) =>
   talk.call(`pw_browse_${tool}`, { session: name, ...args });

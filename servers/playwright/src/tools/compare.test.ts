@@ -1,31 +1,20 @@
-import { beforeAll, expect, it } from "vitest";
-import { page, type Site } from "../../test/lab.ts";
-import { type Session, session, site } from "../../test/session.ts";
-
-interface Page {
-  readonly page: string;
-  readonly device: string;
-  readonly changed: boolean;
-  readonly lines?: string[];
-  readonly regions?: string[];
-}
+import { expect, it } from "vitest";
+import { page } from "../../test/lab.ts";
+import { openedFirst, session, site } from "../../test/session.ts";
+import { comparison } from "../browser/compare/compare.ts";
 
 const BODY = `<main><h1>Lamps</h1><p>Desk lamp, 49 euros.</p>
   <form><label for="count">How many?</label> <input id="count"><button type="button">Order</button></form>
   <ul><li>Fast delivery</li><li>Free returns</li></ul><div style="height:900px"></div><a href="/about">About us</a></main>`;
 const edited = (from: string, to: string) => page(BODY.replace(from, to));
 
-let talk: Session;
-let app: Site;
+const talk = openedFirst(() => session({ args: ["--concurrency", "2"] }));
 let html = page(BODY);
-beforeAll(async () => {
-  talk = await session({ args: ["--concurrency", "2"] });
-  app = await site({
-    "*": (request, response) =>
-      request.url?.endsWith(".png")
-        ? response.writeHead(404).end()
-        : response.setHeader("content-type", "text/html").end(html),
-  });
+const app = await site({
+  "*": (request, response) =>
+    request.url?.endsWith(".png")
+      ? response.writeHead(404).end()
+      : response.setHeader("content-type", "text/html").end(html),
 });
 
 /** Keeps a page as the base, and compares its next version. */
@@ -35,7 +24,7 @@ async function compared(next: string) {
   expect(base.text).toMatch(/^1 page loaded; main is kept\.\n/);
   html = next;
   const answer = await talk.good("pw_compare", { url: app.url });
-  const [first] = answer.data.pages as Page[];
+  const [first] = comparison.parse(answer.data).pages;
   if (first === undefined) throw new Error(answer.text);
   return { ...answer, page: first };
 }
@@ -88,7 +77,7 @@ it("pw_compare finds every kind of difference", async () => {
   });
 });
 
-it("pw_compare compares paths and devices with a base, each changed page loaded twice", async () => {
+it("pw_compare loads paths and devices with a base, each changed page twice", async () => {
   let about = page(BODY);
   const paged = await site({
     "*": (request, response) =>
@@ -103,7 +92,7 @@ it("pw_compare compares paths and devices with a base, each changed page loaded 
   const asked = paged.hits.length;
   const later = await talk.good("pw_compare", { url: paged.url, base: "two" });
   expect(later.text).toMatch(/^2 of 4 pages changed\./);
-  const changed = (later.data.pages as Page[]).filter((entry) => entry.changed);
+  const changed = comparison.parse(later.data).pages.filter((entry) => entry.changed);
   const pages = changed.map(({ page: path, device }) => `${path} ${device}`);
   expect(pages).toEqual(["/about dark", "/about desktop"]);
   expect(paged.hits.slice(asked).filter((path) => path === "/about")).toHaveLength(4);

@@ -1,10 +1,7 @@
-import { beforeAll, expect, it } from "vitest";
-import { type Session, sharedSession } from "../../test/session.ts";
+import { expect, it } from "vitest";
+import { openedFirst, sharedSession } from "../../test/session.ts";
 
-let talk: Session;
-beforeAll(async () => {
-  talk = await sharedSession();
-});
+const talk = openedFirst(sharedSession);
 
 it("pw_export_spec writes a spec; test/export.long.test.ts runs such specs with the real playwright test", async () => {
   const { text } = await talk.good("pw_export_spec", {

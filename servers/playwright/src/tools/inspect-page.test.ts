@@ -1,16 +1,13 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { page } from "../../test/lab.ts";
-import { type Session, sharedSession, site } from "../../test/session.ts";
+import { openedFirst, sharedSession, site } from "../../test/session.ts";
 
-let talk: Session;
+const talk = openedFirst(sharedSession);
 const web = await site({
   "/": page(`<header><nav aria-label="Main"><a href="/x">Docs</a></nav></header>
     <main><h1>It's "quoted"</h1><h2>More</h2>
     <label>Email <input></label><button>Save</button><button>Save</button><button>Save as…</button>
     <button>Don't "go"</button></main><script>console.error("it hurts")</script>`),
-});
-beforeAll(async () => {
-  talk = await sharedSession();
 });
 
 /** The targets of an inspection; each must work in an assertion. */

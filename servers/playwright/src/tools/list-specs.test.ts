@@ -1,19 +1,16 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { project } from "../../test/fixture.ts";
-import { folderOf, type Session, session } from "../../test/session.ts";
+import { folderOf, session } from "../../test/session.ts";
 
 const SPEC = `import { test } from "playwright/test";
 for (let n = 0; n < 30; n++) test(\`number \${n}\`, () => {});
 `;
-let talk: Session;
-beforeAll(async () => {
-  const home = await project(await folderOf("list"), {
-    "playwright.config.js": `export default { projects: [{ name: "a" }, { name: "b" }] };\n`,
-    "many.spec.js": SPEC,
-    "other.spec.js": 'import { test } from "playwright/test";\ntest("other", () => {});\n',
-  });
-  talk = await session({ args: ["--project", home], hasBrowser: false });
+const home = await project(await folderOf("list"), {
+  "playwright.config.js": `export default { projects: [{ name: "a" }, { name: "b" }] };\n`,
+  "many.spec.js": SPEC,
+  "other.spec.js": 'import { test } from "playwright/test";\ntest("other", () => {});\n',
 });
+const talk = await session({ args: ["--project", home], hasBrowser: false });
 
 it("pw_list_specs lists every test of the project once, in pages", async () => {
   const seen: string[] = [];

@@ -1,15 +1,12 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { page } from "../../test/lab.ts";
-import { type Session, session, site } from "../../test/session.ts";
+import { openedFirst, session, site } from "../../test/session.ts";
 
-let talk: Session;
+const talk = openedFirst(() => session({ args: ["--concurrency", "2"] }));
 const web = await site({
   "/": page("<h1>Docs</h1>"),
   "/b": page("<h1>Bee</h1>"),
   "/ticks": page("<h1>Docs</h1><script>setInterval(() => 0, 50)</script>"),
-});
-beforeAll(async () => {
-  talk = await session({ args: ["--concurrency", "2"] });
 });
 
 it("pw_run_suite runs all tests, reports each, and keeps a screenshot of failures", async () => {

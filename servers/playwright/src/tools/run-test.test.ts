@@ -2,19 +2,16 @@ import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { page } from "../../test/lab.ts";
-import { type Session, session, site } from "../../test/session.ts";
+import { openedFirst, site } from "../../test/session.ts";
 
-let talk: Session;
+const talk = openedFirst();
 const web = await site({
   "/": page("<h1>Docs</h1>"),
   "/bad": page("<h1>Other</h1><script>console.error('it hurts')</script>"),
   "/cancelled": page("<h1>Long</h1>"),
   "/sized": page("<h1>Sized</h1><script>document.title = innerWidth</script>"),
-});
-beforeAll(async () => {
-  talk = await session();
 });
 
 it("pw_run_test answers as documented", async () => {

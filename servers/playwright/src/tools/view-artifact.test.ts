@@ -1,23 +1,20 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { PNG } from "pngjs";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { picture } from "../../test/fixture.ts";
-import { type Session, session } from "../../test/session.ts";
+import { session } from "../../test/session.ts";
 
 const LOG = Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join("");
-let talk: Session;
-beforeAll(async () => {
-  talk = await session({ hasBrowser: false });
-  const run = join(talk.runs, "one");
-  await mkdir(run, { recursive: true });
-  await writeFile(join(run, "home.png"), picture(3_000, 200, [10, 20, 30]));
-  await writeFile(join(run, "log.txt"), LOG);
-  await writeFile(join(run, "film.webm"), "x");
-  await writeFile(join(run, "home.trace.zip"), "x");
-  await writeFile(join(talk.folder, "private.txt"), "private");
-  await symlink(join(talk.folder, "private.txt"), join(run, "link.txt"));
-});
+const talk = await session({ hasBrowser: false });
+const run = join(talk.runs, "one");
+await mkdir(run, { recursive: true });
+await writeFile(join(run, "home.png"), picture(3_000, 200, [10, 20, 30]));
+await writeFile(join(run, "log.txt"), LOG);
+await writeFile(join(run, "film.webm"), "x");
+await writeFile(join(run, "home.trace.zip"), "x");
+await writeFile(join(talk.folder, "private.txt"), "private");
+await symlink(join(talk.folder, "private.txt"), join(run, "link.txt"));
 
 it("pw_view_artifact shows the first screenshot, scaled for a model", async () => {
   const { images, text } = await talk.good("pw_view_artifact", { run_id: "one" });

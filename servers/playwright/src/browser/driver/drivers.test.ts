@@ -8,7 +8,7 @@ const assertions = ["h1 is 'Good' within 50ms"];
 /** Drivers for three runs at once, and a site that holds its responses until it is released. */
 async function lab() {
   const before = new Set(descendantsOf(process.pid).map(({ pid }) => pid));
-  const drivers = await makeDrivers(undefined, undefined, undefined, 3);
+  const drivers = await makeDrivers(3);
   onTestFinished(() => drivers.close());
   const waiting: (() => void)[] = [];
   let heading = "Good";
