@@ -90,24 +90,15 @@ it("a page whose text takes a pattern exponential time elsewhere is read in line
 });
 
 it("a page whose process crashes is reported, and the next run works", async () => {
-  const crashing = lab.run({ url: `${web.url}/crash`, steps: ["wait for 60s"] }).then(
-    () => "passed",
-    (error: unknown) => String(Object(error).code),
-  );
+  const crashing = lab.failure({ url: `${web.url}/crash`, steps: ["wait for 60s"] });
   const { browser } = await lab.tester.contexts.browser();
+  const pages = () => browser.contexts().flatMap((context) => context.pages());
   const isCrashing = (page: Page) => page.url().endsWith("/crash");
-  const busy = await vi.waitUntil(
-    () =>
-      browser
-        .contexts()
-        .flatMap((context) => context.pages())
-        .find(isCrashing),
-    { timeout: 60_000 },
-  );
+  const busy = await vi.waitUntil(() => pages().find(isCrashing), { timeout: 60_000 });
   // As a page does that uses up its memory.
   const session = await busy.context().newCDPSession(busy);
   await session.send("Page.crash").catch(() => undefined);
-  expect(await crashing).toBe("crash");
+  expect((await crashing).code).toBe("crash");
   await expectNextRunToPass();
 });
 

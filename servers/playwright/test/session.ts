@@ -9,24 +9,15 @@ import { type Site, serve } from "./lab.ts";
 
 export { descendantsOf } from "@refmcp/testing";
 
-/** The answer of a tool. */
-export type Answer = ReturnType<typeof answerOf>;
-
 /** A client of the server in this process, with its own folders. */
-export interface Session {
-  readonly folder: string;
-  readonly runs: string;
-  readonly connected: Connected;
-  call(tool: string, args?: Record<string, unknown>, signal?: AbortSignal): Promise<Answer>;
-  /** Calls a tool that must not fail. */
-  good(tool: string, args?: Record<string, unknown>): Promise<Answer>;
-}
+export type Session = Awaited<ReturnType<typeof openIn>>;
+type Args = Record<string, unknown>;
 
 /** A busy machine is slow: only a call that hangs should end by the limit of the tool. */
 const LIMITED = new Set(
   server.tools.flatMap(({ name, input }) => ("timeout_ms" in input.shape ? name : [])),
 );
-const patient = (name: string, args: Record<string, unknown>) =>
+const patient = (name: string, args: Args) =>
   LIMITED.has(name) ? { timeout_ms: 300_000, ...args } : args;
 
 const open: (() => Promise<unknown>)[] = [];
@@ -88,7 +79,7 @@ export function sharedSession(): Promise<Session> {
   return common;
 }
 
-async function openIn(folder: string, options: SessionOptions): Promise<Session> {
+async function openIn(folder: string, options: SessionOptions) {
   const { executablePath } = options.executablePath === undefined ? await ensureBrowser() : options;
   const [runs, root] = [join(folder, "runs"), join(folder, "root")];
   await mkdir(root);
@@ -102,7 +93,7 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
     options.args ?? [],
   ].flat();
   const connected = await connectInMemory(server, { ...options, args });
-  const call: Session["call"] = async (name, input = {}, signal) =>
+  const call = async (name: string, input: Args = {}, signal?: AbortSignal) =>
     answerOf(
       await connected.client.callTool(
         { name, arguments: patient(name, input) },
@@ -114,7 +105,8 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
     runs,
     connected,
     call,
-    async good(name, input) {
+    /** Calls a tool that must not fail. */
+    async good(name: string, input?: Args) {
       const answer = await call(name, input);
       if (answer.isError) throw new Error(answer.text);
       return answer;
@@ -125,7 +117,7 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
 /** The answer of a tool, by kind of content. */
 export function answerOf(result: Awaited<ReturnType<Connected["client"]["callTool"]>>) {
   const { content, structuredContent, isError } = result;
-  const data: Record<string, unknown> = Object(structuredContent ?? {});
+  const data: Args = Object(structuredContent ?? {});
   return {
     text: content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n"),
     isError: isError === true,

@@ -1,18 +1,17 @@
 import { PNG } from "pngjs";
 import { beforeAll, expect, it } from "vitest";
 import { page } from "../../test/lab.ts";
-import { type Session, session, site } from "../../test/session.ts";
+import { openedFirst, site } from "../../test/session.ts";
 
 const web = await site({ "/": page("<h1>Docs</h1>") });
 
-let talk: Session;
+const talk = openedFirst();
 let runId: string;
 const changes: string[] = [];
 const read = async (uri: string) =>
   Object((await talk.connected.client.readResource({ uri })).contents[0]);
 
 beforeAll(async () => {
-  talk = await session();
   const { client } = talk.connected;
   client.setNotificationHandler("notifications/resources/list_changed", ({ method }) => {
     changes.push(method);
