@@ -80,14 +80,13 @@ export function sharedSession(): Promise<Session> {
 }
 
 async function openIn(folder: string, options: SessionOptions) {
-  const { executablePath } = options.executablePath === undefined ? await ensureBrowser() : options;
   const [runs, root] = [join(folder, "runs"), join(folder, "root")];
   await mkdir(root);
   const args = [
     // A refused connection costs less than a browser.
     options.hasBrowser === false
       ? ["--ws-endpoint", "ws://127.0.0.1:1"]
-      : ["--executable-path", executablePath ?? ""],
+      : ["--executable-path", options.executablePath ?? (await ensureBrowser()).executablePath],
     ["--output-dir", runs],
     ["--root", root],
     options.args ?? [],
