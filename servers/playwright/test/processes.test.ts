@@ -47,9 +47,10 @@ async function busy() {
 
 /** The middle of a run. */
 async function middle(server: Awaited<ReturnType<typeof start>>, { url, hits }: Site) {
-  const before = hits.length;
-  const running = run(server, url, { steps: ["wait for 60s"] }).then(({ text }) => text, String);
-  await expect.poll(() => hits.length).toBeGreaterThan(before);
+  const path = `/${hits.length}`;
+  const steps = ["wait for 60s"];
+  const running = run(server, url + path, { steps }).then(({ text }) => text, String);
+  await expect.poll(() => hits.includes(path)).toBe(true);
   const browser = descendantsOf(server.pid);
   expect(browser.some(({ command }) => command.includes("--type=renderer"))).toBe(true);
   return { running, browser };

@@ -15,7 +15,7 @@ import { openGuard } from "./lab.ts";
 import { atEnd, folderOf } from "./session.ts";
 
 /** A run's request, as far as a test cares. */
-type Request = Partial<RunRequest> & { url: string };
+type TestRequest = Partial<RunRequest> & { url: string };
 
 /** A tester with its own folders. */
 export type TestTester = ReturnType<typeof makeTester>;
@@ -31,7 +31,7 @@ export const ownBrowser = async (): Promise<Launched> =>
   launch(launchOptions(await ensureBrowser()));
 
 /** Only hanging runs should time out. */
-export const requestOf = (request: Request): RunRequest => ({
+export const requestOf = (request: TestRequest): RunRequest => ({
   ...{ steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 240_000 },
   ...request,
 });
@@ -83,7 +83,7 @@ export function makeTester(options: Partial<TesterOptions> = {}) {
     ...{ ignoreHttpsErrors: false, concurrency: 4, log: () => undefined },
     ...options,
   });
-  const run = (request: Request, signal = CALL.signal) =>
+  const run = (request: TestRequest, signal = CALL.signal) =>
     tester.run(requestOf(request), { ...CALL, signal });
   const close = async () => {
     await tester.close();
@@ -95,7 +95,7 @@ export function makeTester(options: Partial<TesterOptions> = {}) {
     folder,
     run,
     /** The error of a run without a verdict. */
-    async failure(request: Request) {
+    async failure(request: TestRequest) {
       const thrown: unknown = await run(request).then(
         (report) => new Error(`there was a verdict: ${JSON.stringify(report)}`),
         (error: unknown) => error,
