@@ -17,7 +17,7 @@ it.each([
   " file:///etc/passwd",
   "/etc/passwd",
 ])(
-  "%j is no web page, and refused before a browser is used, as the URL and as a step",
+  "%j is not a web page, and refused before a browser is used, as the URL and as a step",
   async (url) => {
     expect(await lab.failure({ url })).toMatchObject({
       kind: "denied",
