@@ -1,12 +1,7 @@
-/** A browser's program. */
-export interface BroughtBrowser {
-  readonly executablePath: string;
-}
-
 export class NoBrowser extends Error {}
 
 export function ensureBrowser(parts?: {
   readonly say?: (line: string) => void;
-}): Promise<BroughtBrowser>;
+}): Promise<{ readonly executablePath: string }>;
 
 export function browserVariables(): Record<string, string>;

@@ -2,7 +2,6 @@
 // root on Debian by apt, else by Playwright's own installer into the user's cache. Several processes may ask at once.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -96,19 +95,16 @@ async function findBrowser() {
  * @returns {Promise<typeof import("../src/browser/driver/launch.ts")>}
  */
 async function ownLauncher() {
-  const folder = here("../node_modules/.cache/refmcp-launcher");
-  const file = join(folder, "launch.mjs");
-  const { outputFiles } = await build({
+  const outfile = here("../node_modules/.cache/refmcp-launcher/launch.mjs");
+  await build({
     entryPoints: [here("../src/browser/driver/launch.ts")],
+    outfile,
     bundle: true,
     external: ["playwright"],
     platform: "node",
     format: "esm",
-    write: false,
   });
-  await mkdir(folder, { recursive: true });
-  await writeFile(file, outputFiles[0]?.contents ?? "");
-  return import(pathToFileURL(file).href);
+  return import(pathToFileURL(outfile).href);
 }
 
 /**

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { PNG } from "pngjs";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { RunStore } from "../src/browser/store/runs.ts";
 import { page } from "./lab.ts";
 import { folderOf, site } from "./session.ts";
@@ -32,14 +32,15 @@ const web = await site({
   },
 });
 
-describe.runIf(process.platform === "linux")("a full disk", () => {
-  const asked = {
-    steps: ["fill 'Name' with secret 'PASSWORD'", "screenshot 'filled'", "click link 'Data'"],
-    assertions: ["h1 is 'Good'", "download 'data.csv'", "h1 contains 'Bad' within 1ms"],
-    evidence: ["full_page", "har"] as const,
-  };
+const asked = {
+  steps: ["fill 'Name' with secret 'PASSWORD'", "screenshot 'filled'", "click link 'Data'"],
+  assertions: ["h1 is 'Good'", "download 'data.csv'", "h1 contains 'Bad' within 1ms"],
+  evidence: ["full_page", "har"] as const,
+};
 
-  it("costs no verdict, and keeps nothing half-written or with a secret", async (ctx) => {
+it.runIf(process.platform === "linux")(
+  "a full disk costs no verdict, and keeps nothing half-written or with a secret",
+  async (ctx) => {
     const folder = join(await folderOf("full"), "runs");
     await mkdir(folder);
     await run("mount", ["-t", "tmpfs", "-o", "size=40k", "tmpfs", folder]).catch(() =>
@@ -63,5 +64,5 @@ describe.runIf(process.platform === "linux")("a full disk", () => {
     expect([...files, ...lost].sort()).toEqual(names);
     const linked = report.artifacts?.map(({ name }) => name) ?? [];
     expect([...linked, "report.json"].sort()).toEqual(files.sort());
-  });
-});
+  },
+);

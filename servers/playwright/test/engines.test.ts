@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { launch } from "../src/browser/driver/launch.ts";
 import { page } from "./lab.ts";
 import { site } from "./session.ts";
@@ -10,8 +10,9 @@ const form = page(`<h1>Good</h1><label>Name <input></label><button>Save</button>
     setTimeout(() => { throw new Error("too late"); }, 30);
   };</script>`);
 
-describe.each(["chromium", "firefox", "webkit"] as const)("%s", (browser) => {
-  it("performs steps, judges checks and takes a screenshot", async ({ skip }) => {
+it.for(["chromium", "firefox", "webkit"] as const)(
+  "%s performs steps, judges checks and takes a screenshot",
+  async (browser, { skip }) => {
     const launched = await launch(launchOptions({ browser })).catch((error: unknown) =>
       String(error),
     );
@@ -37,5 +38,5 @@ describe.each(["chromium", "firefox", "webkit"] as const)("%s", (browser) => {
     expect(report.failed_step).toBeUndefined();
     expect(report.assertions.map(({ passed }) => passed)).toEqual([true, false, false, true]);
     expect(report.artifacts?.map(({ name }) => name)).toEqual(["home.png"]);
-  });
-});
+  },
+);

@@ -7,16 +7,15 @@ import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
 import { ABSENCES, AROUND, CHECKS, formsSite, playing, STEPS } from "./forms.ts";
 import type { Site } from "./lab.ts";
-import { type Session, session } from "./session.ts";
+import { openedFirst, session } from "./session.ts";
 
 /** Playwright runs all specs, more than a minute on an idle machine. */
 const MAX_MS = 600_000;
-let talk: Session;
+const talk = openedFirst(() => session({ args: ["--max-answer-chars", "80000"] }));
 let web: Site;
 let home: string;
 
 beforeAll(async () => {
-  talk = await session({ args: ["--max-answer-chars", "80000"] });
   web = await formsSite();
   const launch = JSON.stringify(await ensureBrowser());
   home = await project(talk.folder, {

@@ -1,18 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { connect, type Socket } from "node:net";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { connect } from "node:net";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A web server on loopback for one test. */
-export interface Site {
-  readonly url: string;
-  readonly port: number;
-  /** The number of TCP connections, of any kind. */
-  connections(): number;
-  /** Requested paths. */
-  readonly hits: readonly string[];
-  close(): Promise<void>;
-}
+export type Site = Awaited<ReturnType<typeof serve>>;
 
 /**
  * Serves pages (HTML by path) or a handler's responses.
@@ -23,52 +16,45 @@ export interface Site {
 export async function serve(
   pages: Readonly<Record<string, string | Handler>>,
   host = "127.0.0.1",
-  server: Server = createServer(),
   port = 0,
-): Promise<Site> {
+) {
   const hits: string[] = [];
   let connections = 0;
-  const open = new Set<Socket>();
-  server.on("connection", (socket) => {
-    connections += 1;
-    open.add(socket);
-    socket.on("error", () => undefined);
-    socket.on("close", () => open.delete(socket));
-  });
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+  const server = createServer((request, response) => {
     const path = new URL(request.url ?? "/", "http://x").pathname;
     hits.push(request.url ?? "");
     const page = pages[path] ?? pages["*"];
     if (page === undefined)
       response.writeHead(404, { "content-type": "text/plain" }).end("not here");
     else if (typeof page === "function") page(request, response);
-    else {
-      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
-    }
+    else response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page);
   });
-  await new Promise<void>((resolve) => server.listen(port, host, resolve));
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
+  server.on("connection", () => {
+    connections += 1;
+  });
+  await once(server.listen(port, host), "listening");
+  const own: number = Object(server.address()).port;
   return {
-    url: `http://${host}:${address.port}`,
-    port: address.port,
+    url: `http://${host}:${own}`,
+    port: own,
+    /** The number of TCP connections, of any kind. */
     connections: () => connections,
+    /** Requested paths. */
     hits,
     async close() {
-      for (const socket of open) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await once(server.close(), "close");
     },
   };
 }
 
 /** A guard that allows everything, like a browser without a policy. */
 export const openGuard = {
-  connect: (host: string, port: number) =>
-    new Promise<Socket>((resolve, reject) => {
-      const socket = connect({ host, port });
-      socket.once("connect", () => resolve(socket));
-      socket.once("error", reject);
-    }),
+  async connect(host: string, port: number) {
+    const socket = connect({ host, port });
+    await once(socket, "connect");
+    return socket;
+  },
   isRefusal: () => false,
   check: () => Promise.resolve(),
 };

@@ -11,7 +11,6 @@ const check = (subject: Locator) => expects(subject);
 const INNER = { useInnerText: true };
 
 interface Case {
-  readonly name: string;
   readonly body: string;
   /** A sentence, and the equivalent code of a Playwright user. */
   readonly checks: Readonly<Record<string, (page: Page) => Promise<unknown>>>;
@@ -28,9 +27,8 @@ const PATCHES = `<script>
   Object.defineProperty(Node.prototype, "textContent", { get: () => "patched" });
 </script>`;
 
-const CASES: readonly Case[] = [
-  {
-    name: "a visible div role=dialog",
+const CASES: Readonly<Record<string, Case>> = {
+  "a visible div role=dialog": {
     body: `<div role="dialog" aria-label="Cookies">We use cookies</div><button>OK</button>`,
     checks: {
       "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(),
@@ -41,16 +39,14 @@ const CASES: readonly Case[] = [
       "`dialog` exists": (page) => check(page.locator("dialog")).not.toHaveCount(0),
     },
   },
-  {
-    name: "a dialog that is closed",
+  "a dialog that is closed": {
     body: `<dialog>Shut</dialog><div role="dialog" hidden>Hidden</div>`,
     checks: {
       "dialog is hidden": (page) => check(page.getByRole("dialog")).toBeHidden(),
       "dialog is visible": (page) => check(page.getByRole("dialog")).toBeVisible(),
     },
   },
-  {
-    name: "two buttons, one name the beginning of the other",
+  "two buttons, one name the beginning of the other": {
     body: `<button>Save as…</button><button disabled>Save</button>`,
     checks: {
       "button 'Save' is visible": (page) =>
@@ -63,8 +59,7 @@ const CASES: readonly Case[] = [
         check(page.getByRole("button", { name: "Save" })).not.toBeEnabled(),
     },
   },
-  {
-    name: "a web component",
+  "a web component": {
     body: shadow,
     checks: {
       "`my-card` contains 'hello Ada'": (page) =>
@@ -74,8 +69,7 @@ const CASES: readonly Case[] = [
         check(page.getByRole("button", { name: "Go" })).toBeEnabled(),
     },
   },
-  {
-    name: "a page that patches the prototypes",
+  "a page that patches the prototypes": {
     body: `${PATCHES}<h1>Real</h1><input aria-label="Name" value="Ada">`,
     checks: {
       "h1 is 'Real'": (page) => check(page.locator("h1")).toHaveText("Real"),
@@ -84,8 +78,7 @@ const CASES: readonly Case[] = [
       "label 'Name' has value 'Ada'": (page) => check(page.getByLabel("Name")).toHaveValue("Ada"),
     },
   },
-  {
-    name: "options that are list items",
+  "options that are list items": {
     body: `<ul role="listbox"><li role="option">One</li><li role="option" aria-selected="true">Two</li></ul>`,
     checks: {
       "option count is 2": (page) => check(page.getByRole("option")).toHaveCount(2),
@@ -94,8 +87,7 @@ const CASES: readonly Case[] = [
       "listbox contains 'Two'": (page) => check(page.getByRole("listbox")).toContainText("Two"),
     },
   },
-  {
-    name: "fields in their states",
+  "fields in their states": {
     body: `<label>A <input disabled value="a"></label><label>B <input readonly value=""></label>
       <label><input type="checkbox" checked> C</label><div role="switch" aria-checked="false" aria-label="D"></div>
       <fieldset disabled><button>E</button></fieldset><p style="opacity: 0">F</p><p style="visibility: hidden">G</p>`,
@@ -115,8 +107,7 @@ const CASES: readonly Case[] = [
       "h1 is hidden": (page) => check(page.locator("h1")).toBeHidden(),
     },
   },
-  {
-    name: "two tables, and no list",
+  "two tables, and no list": {
     body: `<table id="a"><thead><tr><td>A</td></tr></thead><tr><td>1</td></tr><tr><td>2</td></tr><tr><td>3</td></tr></table><table><tr><td>4</td></tr></table>`,
     checks: {
       "#a has 3 rows": (page) => check(page.locator("#a tbody tr")).toHaveCount(3),
@@ -129,8 +120,7 @@ const CASES: readonly Case[] = [
       "exactly 2 tables are visible": (page) => check(page.getByRole("table")).toHaveCount(2),
     },
   },
-  {
-    name: "text with a different structure",
+  "text with a different structure": {
     body: `<h1>Two   <b>words</b>\n here</h1><h2>Gro\u0308ße</h2><p class="a b"></p><p id="z">\u00a0</p>
       <h3>Grö&shy;ße</h3><div>Not <b>sent</b><i hidden>Not sent</i> Total <i hidden>Total lost</i></div><script>history.replaceState(0, "", "/größe")</script>`,
     checks: {
@@ -152,10 +142,10 @@ const CASES: readonly Case[] = [
       ".a has class contains 'c'": (page) => check(page.locator(".a")).toHaveClass(/c/),
     },
   },
-];
+};
 
 const web = await site(
-  Object.fromEntries(CASES.map(({ body }, index) => [`/${index}`, page(body)])),
+  Object.fromEntries(Object.values(CASES).map(({ body }, index) => [`/${index}`, page(body)])),
 );
 const lab = makeTester();
 
@@ -164,7 +154,7 @@ it("agrees with hand-written checks with Playwright's own expect", async () => {
   const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
   try {
     const compared = await Promise.all(
-      CASES.map(async ({ name, checks }, index) => {
+      Object.entries(CASES).map(async ([name, { checks }], index) => {
         const url = `${web.url}/${index}`;
         const page = await browser.newPage();
         await page.goto(url);

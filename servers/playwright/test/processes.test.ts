@@ -16,7 +16,7 @@ import { Deadline } from "../src/browser/deadline.ts";
 import { explained } from "../src/browser/page/session.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { project } from "./fixture.ts";
-import { page } from "./lab.ts";
+import { page, type Site } from "./lab.ts";
 import { answerOf, folderOf, site } from "./session.ts";
 
 const bin = fileURLToPath(new URL("../dist/bin.js", import.meta.url));
@@ -33,26 +33,27 @@ async function start(args: string[], more: ConnectOptions = {}) {
   return { ...connected, pid };
 }
 
-const run = async ({ client }: Connected, url: string, steps: string[] = []) =>
-  answerOf(
-    await client.callTool({
-      name: "pw_run_test",
-      arguments: { url, steps, assertions: ["h1 is 'Good'"], timeout_ms: 80_000 },
-    }),
-  );
+const call = async ({ client }: Connected, name: string, args: Record<string, unknown>) =>
+  answerOf(await client.callTool({ name, arguments: args }));
+const run = (server: Connected, url: string, more: Record<string, unknown> = {}) =>
+  call(server, "pw_run_test", { url, assertions: ["h1 is 'Good'"], timeout_ms: 80_000, ...more });
 
 /** A server in the middle of a run, and the processes of its browser. */
 async function busy() {
   const web = await site({ "*": page("<h1>Good</h1>") });
   const server = await start(["--output-dir", await folderOf("runs")]);
-  const running = run(server, `${web.url}/long`, ["wait for 60s"]).then(
-    (answer) => answer.text,
-    (error: unknown) => String(error),
-  );
-  await expect.poll(() => web.hits.includes("/long")).toBe(true);
+  return { server, web, ...(await middle(server, web)) };
+}
+
+/** The middle of a run. */
+async function middle(server: Awaited<ReturnType<typeof start>>, { url, hits }: Site) {
+  const path = `/${hits.length}`;
+  const steps = ["wait for 60s"];
+  const running = run(server, url + path, { steps }).then(({ text }) => text, String);
+  await expect.poll(() => hits.includes(path)).toBe(true);
   const browser = descendantsOf(server.pid);
   expect(browser.some(({ command }) => command.includes("--type=renderer"))).toBe(true);
-  return { server, web, running, browser };
+  return { running, browser };
 }
 
 /** Waits until none of the processes runs. */
@@ -80,13 +81,10 @@ describe.runIf(process.platform === "linux")("no process is left", () => {
     expect(nextRun.text).toMatch(/^All checks passed/);
     // With the process that drove it.
     await gone(browser);
-    const last = run(server, `${web.url}/last`, ["wait for 60s"]).catch(() => undefined);
-    await expect.poll(() => web.hits.includes("/last")).toBe(true);
-    const second = descendantsOf(server.pid);
-    expect(second.some(({ command }) => command.includes("--type=renderer"))).toBe(true);
+    const last = await middle(server, web);
     await server.close();
-    await gone([...second, { pid: server.pid, command: "the server" }]);
-    await last;
+    await gone([...last.browser, { pid: server.pid, command: "the server" }]);
+    await last.running;
   });
 
   it("a page that ends with its browser is not said to have closed itself", async () => {
@@ -140,20 +138,18 @@ it.runIf(process.platform === "linux")(
     // Root may do anything until it gives up its capabilities.
     const unprivileged = ["setpriv", "--inh-caps=-all", "--bounding-set=-all", process.execPath];
     const isRoot = process.getuid?.() === 0;
-    const { client } = await start(isRoot ? ["--no-sandbox"] : [], {
+    const server = await start(isRoot ? ["--no-sandbox"] : [], {
       env: { HOME: home, TMPDIR: temporary, XDG_CACHE_HOME: "" },
       ...(isRoot ? { node: unprivileged } : {}),
     });
-    const call = async (name: string, args: Record<string, unknown>) =>
-      answerOf(await client.callTool({ name, arguments: args }));
     const { url } = await site({ "/": page("<h1>Good</h1>") });
-    const { data, text, links } = await call("pw_run_test", { url, assertions: ["h1 is 'Good'"] });
+    const { data, text, links } = await run(server, url);
     expect(data, text).toMatchObject({ passed: true });
     const [note = ""] = Object(data).notes ?? [];
     const cache = join(home, ".cache/refmcp/playwright/runs");
     expect(note).toContain(`since ${cache} cannot be written (`);
     expect(note).toContain("--output-dir chooses another folder");
-    const picture = await call("pw_view_artifact", { run_id: data.run_id });
+    const picture = await call(server, "pw_view_artifact", { run_id: data.run_id });
     expect(Buffer.from(picture.images[0]?.data ?? "", "base64")).toEqual(
       await readFile(fileURLToPath(links[0]?.uri ?? "")),
     );

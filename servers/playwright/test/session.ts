@@ -2,36 +2,22 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Connected, type ConnectOptions, connectInMemory } from "@refmcp/testing";
+import { beforeAll } from "vitest";
 import { server } from "../src/server.ts";
 import { ensureBrowser } from "./browser.mjs";
 import { type Site, serve } from "./lab.ts";
 
 export { descendantsOf } from "@refmcp/testing";
 
-/** The answer of a tool. */
-export interface Answer {
-  readonly text: string;
-  readonly isError: boolean;
-  readonly data: Record<string, unknown>;
-  readonly links: readonly { uri: string; name: string; mimeType?: string | undefined }[];
-  readonly images: readonly { readonly data: string; readonly mimeType: string }[];
-}
-
 /** A client of the server in this process, with its own folders. */
-export interface Session {
-  readonly folder: string;
-  readonly runs: string;
-  readonly connected: Connected;
-  call(tool: string, args?: Record<string, unknown>, signal?: AbortSignal): Promise<Answer>;
-  /** Calls a tool that must not fail. */
-  good(tool: string, args?: Record<string, unknown>): Promise<Answer>;
-}
+export type Session = Awaited<ReturnType<typeof openIn>>;
+type Args = Record<string, unknown>;
 
 /** A busy machine is slow: only a call that hangs should end by the limit of the tool. */
 const LIMITED = new Set(
   server.tools.flatMap(({ name, input }) => ("timeout_ms" in input.shape ? name : [])),
 );
-const patient = (name: string, args: Record<string, unknown>) =>
+const patient = (name: string, args: Args) =>
   LIMITED.has(name) ? { timeout_ms: 300_000, ...args } : args;
 
 const open: (() => Promise<unknown>)[] = [];
@@ -73,6 +59,13 @@ export async function session(options: SessionOptions = {}): Promise<Session> {
   return opened;
 }
 
+/** A session that is opened before the first test of the file: without a browser, its tests are skipped. */
+export function openedFirst(open: () => Promise<Session> = session): Session {
+  const opened = {} as Session;
+  beforeAll(async () => Object.assign(opened, await open()));
+  return opened;
+}
+
 let common: Promise<Session> | undefined;
 
 /**
@@ -86,22 +79,20 @@ export function sharedSession(): Promise<Session> {
   return common;
 }
 
-async function openIn(folder: string, options: SessionOptions): Promise<Session> {
-  const { executablePath } = options.executablePath === undefined ? await ensureBrowser() : options;
-  const [runs, root] = ["runs", "root"].map((name) => join(folder, name));
-  if (runs === undefined || root === undefined) throw new Error("no folders");
+async function openIn(folder: string, options: SessionOptions) {
+  const [runs, root] = [join(folder, "runs"), join(folder, "root")];
   await mkdir(root);
   const args = [
     // A refused connection costs less than a browser.
     options.hasBrowser === false
       ? ["--ws-endpoint", "ws://127.0.0.1:1"]
-      : ["--executable-path", executablePath ?? ""],
+      : ["--executable-path", options.executablePath ?? (await ensureBrowser()).executablePath],
     ["--output-dir", runs],
     ["--root", root],
     options.args ?? [],
   ].flat();
   const connected = await connectInMemory(server, { ...options, args });
-  const call: Session["call"] = async (name, input = {}, signal) =>
+  const call = async (name: string, input: Args = {}, signal?: AbortSignal) =>
     answerOf(
       await connected.client.callTool(
         { name, arguments: patient(name, input) },
@@ -113,7 +104,8 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
     runs,
     connected,
     call,
-    async good(name, input) {
+    /** Calls a tool that must not fail. */
+    async good(name: string, input?: Args) {
       const answer = await call(name, input);
       if (answer.isError) throw new Error(answer.text);
       return answer;
@@ -122,12 +114,13 @@ async function openIn(folder: string, options: SessionOptions): Promise<Session>
 }
 
 /** The answer of a tool, by kind of content. */
-export function answerOf(result: Awaited<ReturnType<Connected["client"]["callTool"]>>): Answer {
+export function answerOf(result: Awaited<ReturnType<Connected["client"]["callTool"]>>) {
   const { content, structuredContent, isError } = result;
+  const data: Args = Object(structuredContent ?? {});
   return {
     text: content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n"),
     isError: isError === true,
-    data: Object(structuredContent ?? {}),
+    data,
     links: content.flatMap((block) => (block.type === "resource_link" ? [block] : [])),
     images: content.flatMap((block) => (block.type === "image" ? [block] : [])),
   };

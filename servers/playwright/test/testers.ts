@@ -6,7 +6,6 @@ import { ToolError } from "@refmcp/boundary/answer";
 import type { Calling } from "../src/browser/deadline.ts";
 import { Drivers } from "../src/browser/driver/drivers.ts";
 import { type Launched, type LaunchOptions, launch } from "../src/browser/driver/launch.ts";
-import type { RunReport } from "../src/browser/run/report.ts";
 import type { RunRequest } from "../src/browser/run/run.ts";
 import { Tester, type TesterOptions } from "../src/browser/run/tester.ts";
 import { Secrets } from "../src/browser/secrets/secrets.ts";
@@ -15,22 +14,15 @@ import { ensureBrowser } from "./browser.mjs";
 import { openGuard } from "./lab.ts";
 import { atEnd, folderOf } from "./session.ts";
 
+/** A run's request, as far as a test cares. */
+type TestRequest = Partial<RunRequest> & { url: string };
+
 /** A tester with its own folders. */
-export interface TestTester {
-  readonly tester: Tester;
-  readonly folder: string;
-  run(request: Partial<RunRequest> & { url: string }, signal?: AbortSignal): Promise<RunReport>;
-  /** The error of a run without a verdict. */
-  failure(request: Partial<RunRequest> & { url: string }): Promise<ToolError>;
-  close(): Promise<void>;
-}
+export type TestTester = ReturnType<typeof makeTester>;
 
 export const launchOptions = (options: Partial<LaunchOptions> = {}): LaunchOptions => ({
-  ...{
-    browser: "chromium",
-    executablePath: undefined,
-  },
-  ...{ cdpEndpoint: undefined, wsEndpoint: undefined, sandbox: true, env: process.env },
+  ...{ browser: "chromium", executablePath: undefined, cdpEndpoint: undefined },
+  ...{ wsEndpoint: undefined, sandbox: true, env: process.env },
   ...options,
 });
 
@@ -39,7 +31,7 @@ export const ownBrowser = async (): Promise<Launched> =>
   launch(launchOptions(await ensureBrowser()));
 
 /** Only hanging runs should time out. */
-export const requestOf = (request: Partial<RunRequest> & { url: string }): RunRequest => ({
+export const requestOf = (request: TestRequest): RunRequest => ({
   ...{ steps: [], assertions: [], devices: [], evidence: [], timeoutMs: 240_000 },
   ...request,
 });
@@ -52,17 +44,11 @@ export const CALL: Calling = {
 };
 
 /** Drivers on this machine's browser. */
-export async function makeDrivers(
-  idleMs?: number,
-  log: (sentence: string) => void = () => undefined,
-  options?: Partial<LaunchOptions>,
-  concurrency = 1,
-): Promise<Drivers> {
-  const own = options ?? (await ensureBrowser());
+export async function makeDrivers(concurrency = 1): Promise<Drivers> {
   const folder = await folderOf("drivers");
   const drivers = new Drivers(
     {
-      launch: launchOptions(own),
+      launch: launchOptions(await ensureBrowser()),
       rules: { allowHosts: [], denyHosts: [], allowPrivate: false },
       runsPlace: { folder },
       links: "file",
@@ -73,16 +59,15 @@ export async function makeDrivers(
       env: process.env,
       readUpload: () => Promise.reject(new Error("no uploads here")),
       changed: () => undefined,
-      log,
+      log: () => undefined,
     },
-    idleMs,
   );
   atEnd(() => drivers.close());
   return drivers;
 }
 
 /** A tester that is closed after the tests of the file; its guard is open. */
-export function makeTester(options: Partial<TesterOptions> = {}): TestTester {
+export function makeTester(options: Partial<TesterOptions> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "refmcp-playwright-"));
   const tester = new Tester({
     // Each has its own: a page that a browser cannot close holds up no other file.
@@ -98,7 +83,7 @@ export function makeTester(options: Partial<TesterOptions> = {}): TestTester {
     ...{ ignoreHttpsErrors: false, concurrency: 4, log: () => undefined },
     ...options,
   });
-  const run: TestTester["run"] = (request, signal = CALL.signal) =>
+  const run = (request: TestRequest, signal = CALL.signal) =>
     tester.run(requestOf(request), { ...CALL, signal });
   const close = async () => {
     await tester.close();
@@ -109,7 +94,8 @@ export function makeTester(options: Partial<TesterOptions> = {}): TestTester {
     tester,
     folder,
     run,
-    async failure(request) {
+    /** The error of a run without a verdict. */
+    async failure(request: TestRequest) {
       const thrown: unknown = await run(request).then(
         (report) => new Error(`there was a verdict: ${JSON.stringify(report)}`),
         (error: unknown) => error,

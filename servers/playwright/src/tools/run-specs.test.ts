@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isRunning } from "@refmcp/testing";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { ensureBrowser } from "../../test/browser.mjs";
 import { project } from "../../test/fixture.ts";
 import { page } from "../../test/lab.ts";
@@ -42,53 +42,51 @@ test("never ends", async () => {
   talk = await session({ args: ["--project", home] });
 });
 
-describe("pw_run_specs", () => {
-  it("runs the user's specs, reports progress, and keeps failures", async () => {
-    const notes: string[] = [];
-    const result = await talk.connected.client.callTool(
-      { name: "pw_run_specs", arguments: { files: ["page.spec.js"] } },
-      { onprogress: ({ message }) => notes.push(message ?? "") },
-    );
-    const { structuredContent: data, content } = result;
-    expect(data).toMatchObject({
-      passed: false,
-      summary: "1 passed, 1 failed",
-      failures: [{ test: "page.spec.js:6 has another", error: expect.stringContaining("Docs") }],
-    });
-    expect(notes.join("\n")).toMatch(/passed .*has a heading[\s\S]*failed .*has another/);
-    const names = content.flatMap((block) => (block.type === "resource_link" ? [block.name] : []));
-    expect(names.some((name) => name.endsWith(".png"))).toBe(true);
-    // It would have the secret.
-    expect(names.some((name) => name.endsWith(".zip"))).toBe(false);
-    expect(JSON.stringify(data)).toContain("trace.zip (it could show a secret)");
-    expect(JSON.stringify(result), "a secret that a spec shows").not.toContain("48151623");
-    const runId = Object(data).run_id;
-    expect((await talk.good("pw_view_artifact", { run_id: runId })).images).toHaveLength(1);
-
-    const again = await talk.good("pw_run_specs", { last_failed: true });
-    expect(again.data).toMatchObject({ passed: false, summary: "1 failed" });
+it("pw_run_specs runs the user's specs, reports progress, and keeps failures", async () => {
+  const notes: string[] = [];
+  const result = await talk.connected.client.callTool(
+    { name: "pw_run_specs", arguments: { files: ["page.spec.js"] } },
+    { onprogress: ({ message }) => notes.push(message ?? "") },
+  );
+  const { structuredContent: data, content } = result;
+  expect(data).toMatchObject({
+    passed: false,
+    summary: "1 passed, 1 failed",
+    failures: [{ test: "page.spec.js:6 has another", error: expect.stringContaining("Docs") }],
   });
+  expect(notes.join("\n")).toMatch(/passed .*has a heading[\s\S]*failed .*has another/);
+  const names = content.flatMap((block) => (block.type === "resource_link" ? [block.name] : []));
+  expect(names.some((name) => name.endsWith(".png"))).toBe(true);
+  // It would have the secret.
+  expect(names.some((name) => name.endsWith(".zip"))).toBe(false);
+  expect(JSON.stringify(data)).toContain("trace.zip (it could show a secret)");
+  expect(JSON.stringify(result), "a secret that a spec shows").not.toContain("48151623");
+  const runId = Object(data).run_id;
+  expect((await talk.good("pw_view_artifact", { run_id: runId })).images).toHaveLength(1);
 
-  it("ends all its processes when the caller cancels", async () => {
-    const stop = new AbortController();
-    const running = talk.call("pw_run_specs", { files: ["slow"] }, stop.signal);
-    running.catch(() => undefined);
-    const marks = join(home, "pids.txt");
-    await expect.poll(() => existsSync(marks)).toBe(true);
-    const pids = (await readFile(marks, "utf8")).split(" ").map(Number);
-    expect(pids).toHaveLength(2);
-    expect(pids.every(isRunning)).toBe(true);
-    stop.abort();
-    await expect(running).rejects.toThrow();
-    await expect.poll(() => pids.filter(isRunning)).toEqual([]);
-  });
+  const again = await talk.good("pw_run_specs", { last_failed: true });
+  expect(again.data).toMatchObject({ passed: false, summary: "1 failed" });
+});
 
-  it("treats no argument as an option of the command", async () => {
-    for (const args of [{ files: ["-x"], grep: "$(touch x)" }, { files: ["--version"] }]) {
-      const { text } = await talk.call("pw_run_specs", args);
-      expect(text).toContain("No test of the project matches");
-    }
-    expect((await talk.call("pw_run_specs", { project: "a; touch x" })).isError).toBe(true);
-    expect(existsSync(join(home, "x"))).toBe(false);
-  });
+it("pw_run_specs ends all its processes when the caller cancels", async () => {
+  const stop = new AbortController();
+  const running = talk.call("pw_run_specs", { files: ["slow"] }, stop.signal);
+  running.catch(() => undefined);
+  const marks = join(home, "pids.txt");
+  await expect.poll(() => existsSync(marks)).toBe(true);
+  const pids = (await readFile(marks, "utf8")).split(" ").map(Number);
+  expect(pids).toHaveLength(2);
+  expect(pids.every(isRunning)).toBe(true);
+  stop.abort();
+  await expect(running).rejects.toThrow();
+  await expect.poll(() => pids.filter(isRunning)).toEqual([]);
+});
+
+it("pw_run_specs treats no argument as an option of the command", async () => {
+  for (const args of [{ files: ["-x"], grep: "$(touch x)" }, { files: ["--version"] }]) {
+    const { text } = await talk.call("pw_run_specs", args);
+    expect(text).toContain("No test of the project matches");
+  }
+  expect((await talk.call("pw_run_specs", { project: "a; touch x" })).isError).toBe(true);
+  expect(existsSync(join(home, "x"))).toBe(false);
 });

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { PNG } from "pngjs";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
 import { makeTester } from "../../../test/testers.ts";
@@ -29,44 +29,42 @@ const orders = (then: string, event?: string) =>
     "/report": "",
   });
 
-describe("a check that could pass before the page is complete", () => {
-  const assertions = [
-    "'Error' is not visible",
-    "#e does not contain 'Error'",
-    "li count is 1",
-    "button 'Save' is disabled",
-    "url does not contain 'failed'",
-    "no 'Error'",
-    "#go is not expanded",
-    "#go is collapsed",
-    "expect(page.locator('#e')).toHaveText('')",
+const assertions = [
+  "'Error' is not visible",
+  "#e does not contain 'Error'",
+  "li count is 1",
+  "button 'Save' is disabled",
+  "url does not contain 'failed'",
+  "no 'Error'",
+  "#go is not expanded",
+  "#go is collapsed",
+  "expect(page.locator('#e')).toHaveText('')",
+];
+
+it("a check that could pass before the page is complete fails if it no longer holds once the page has settled", async () => {
+  const { url } = await orders(ERROR);
+  const report = await lab.run({ url, assertions });
+  expect(report.assertions.filter(({ passed }) => passed)).toEqual([]);
+  // It may appear while the check looks at what a reader sees.
+  expect(report.assertions[0]?.actual).toMatch(/^it is visible$|^the page shows "Error"$/);
+  expect(report.assertions[2]?.actual).toBe("the count is 2");
+});
+
+it("a check that could pass before the page is complete passes if it still holds, also after waiting", async () => {
+  const { url } = await orders('document.querySelector("#state").remove();');
+  const report = await lab.run({ url, assertions: [...assertions, "'Loading' is not visible"] });
+  expect(report.assertions.filter(({ passed }) => !passed)).toEqual([]);
+});
+
+it("a check that could pass before the page is complete fails as an expect step, and passes as a step that only waits", async () => {
+  const { url } = await orders(ERROR, "go.oninput");
+  const steps = [
+    ...["wait for li count is 1", "wait for 'Error' is hidden"],
+    ...["fill '#go' with 'x'", "expect 'Error' is hidden"],
   ];
-
-  it("fails if it no longer holds once the page has settled", async () => {
-    const { url } = await orders(ERROR);
-    const report = await lab.run({ url, assertions });
-    expect(report.assertions.filter(({ passed }) => passed)).toEqual([]);
-    // It may appear while the check looks at what a reader sees.
-    expect(report.assertions[0]?.actual).toMatch(/^it is visible$|^the page shows "Error"$/);
-    expect(report.assertions[2]?.actual).toBe("the count is 2");
-  });
-
-  it("passes if it still holds, also after waiting", async () => {
-    const { url } = await orders('document.querySelector("#state").remove();');
-    const report = await lab.run({ url, assertions: [...assertions, "'Loading' is not visible"] });
-    expect(report.assertions.filter(({ passed }) => !passed)).toEqual([]);
-  });
-
-  it("fails as an expect step, and passes as a step that only waits", async () => {
-    const { url } = await orders(ERROR, "go.oninput");
-    const steps = [
-      ...["wait for li count is 1", "wait for 'Error' is hidden"],
-      ...["fill '#go' with 'x'", "expect 'Error' is hidden"],
-    ];
-    expect((await lab.run({ url, steps })).failed_step).toBe(
-      "expect 'Error' is hidden: it is visible",
-    );
-  });
+  expect((await lab.run({ url, steps })).failed_step).toBe(
+    "expect 'Error' is hidden: it is visible",
+  );
 });
 
 it.each([[["h1 contains 'rders'"]], [[]]])(

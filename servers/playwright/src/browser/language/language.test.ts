@@ -24,61 +24,57 @@ it("every form is in the tables that are run on pages", () => {
   expectEvery(checks, forms.playing([...forms.AROUND, ...forms.STEPS], "a"));
 });
 
-describe("the reference", () => {
-  const assertions = [
-    ...TABLES.checks.flat(),
-    ...TABLES.targets.flat().map((target) => `${target} exists`),
-  ];
-  const actions = TABLES.steps.flat();
+const assertions = [
+  ...TABLES.checks.flat(),
+  ...TABLES.targets.flat().map((target) => `${target} exists`),
+];
+const actions = TABLES.steps.flat();
 
-  it("has an example of every form, and is in README.md", () => {
-    expectEvery(assertions, actions);
-    const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
-    for (const example of Object.values(TABLES).flat(2)) expect(readme).toContain(example);
-  });
+it("the reference has an example of every form, and is in README.md", () => {
+  expectEvery(assertions, actions);
+  const readme = readFileSync(new URL("../../../README.md", import.meta.url), "utf8");
+  for (const example of Object.values(TABLES).flat(2)) expect(readme).toContain(example);
 });
 
-describe("another wording", () => {
-  const WORDINGS: Readonly<Record<string, string>> = {
-    "navigate to /login": "goto /login",
-    "click on the 'Save' button": "click button 'Save'",
-    "fill the 'Email' field with 'x'": "fill field 'Email' with 'x'",
-    "press 'Enter' in 'City'": "press Enter on 'City'",
-    "select option 'Blue' from select 'Color'": "select 'Blue' in field 'Color'",
-    "click '#save'": "click #save",
-    "click image 'Logo'": "click img 'Logo'",
-    "click li with text 'x'": "click li containing 'x'",
-    "verify h1 includes 'x'": "expect h1 contains 'x'",
-    "verify h1 equals 'Docs'": "expect h1 is 'Docs'",
-    "expect second ul > li + p ~ p text is 'x'": "expect nth 2 `ul > li + p ~ p` is 'x'",
-    "wait for .spinner to disappear": "wait for .spinner is hidden",
-    "wait for 'Saved' to appear within 2m": "wait for text 'Saved' is visible within 120s",
-    "fill 'City' with 'a\\tb\\nc'": "fill field 'City' with 'a\tb\nc'",
-    "press Cmd+A": "press Meta+a",
-    "press Esc": "press Escape",
-    "click 'It's done'": 'click text "It\'s done"',
-    "expect no requests to localhost": "expect no requests to 'localhost'",
-    "expect request to /x has body containing 'y'": "expect request to /x contains 'y'",
-    "expect 3rd li in iframe 'In' is 'x'": "expect nth 3 li in frame 'In' is 'x'",
-    "click 'h1'": "click text 'h1'",
-    "expect 'Email' value is 'x'": "expect 'Email' has value 'x'",
-    "expect 'Saved' should be visible": "expect text 'Saved' is visible",
-    "expect status code is 200": "expect status is 200",
-    "expect h1 doesn't contain 'x'": "expect h1 does not contain 'x'",
-    "expect 'Saved' isn’t visible": "expect 'Saved' is not visible",
-    "wait until the heading 'News' inside main exists": "wait for heading 'News' in main exists",
+const WORDINGS: Readonly<Record<string, string>> = {
+  "navigate to /login": "goto /login",
+  "click on the 'Save' button": "click button 'Save'",
+  "fill the 'Email' field with 'x'": "fill field 'Email' with 'x'",
+  "press 'Enter' in 'City'": "press Enter on 'City'",
+  "select option 'Blue' from select 'Color'": "select 'Blue' in field 'Color'",
+  "click '#save'": "click #save",
+  "click image 'Logo'": "click img 'Logo'",
+  "click li with text 'x'": "click li containing 'x'",
+  "verify h1 includes 'x'": "expect h1 contains 'x'",
+  "verify h1 equals 'Docs'": "expect h1 is 'Docs'",
+  "expect second ul > li + p ~ p text is 'x'": "expect nth 2 `ul > li + p ~ p` is 'x'",
+  "wait for .spinner to disappear": "wait for .spinner is hidden",
+  "wait for 'Saved' to appear within 2m": "wait for text 'Saved' is visible within 120s",
+  "fill 'City' with 'a\\tb\\nc'": "fill field 'City' with 'a\tb\nc'",
+  "press Cmd+A": "press Meta+a",
+  "press Esc": "press Escape",
+  "click 'It's done'": 'click text "It\'s done"',
+  "expect no requests to localhost": "expect no requests to 'localhost'",
+  "expect request to /x has body containing 'y'": "expect request to /x contains 'y'",
+  "expect 3rd li in iframe 'In' is 'x'": "expect nth 3 li in frame 'In' is 'x'",
+  "click 'h1'": "click text 'h1'",
+  "expect 'Email' value is 'x'": "expect 'Email' has value 'x'",
+  "expect 'Saved' should be visible": "expect text 'Saved' is visible",
+  "expect status code is 200": "expect status is 200",
+  "expect h1 doesn't contain 'x'": "expect h1 does not contain 'x'",
+  "expect 'Saved' isn’t visible": "expect 'Saved' is not visible",
+  "wait until the heading 'News' inside main exists": "wait for heading 'News' in main exists",
+};
+it.each(Object.entries(WORDINGS))("another wording: %s means %s", (text, own) => {
+  const meaning = (sentence: string) => {
+    const { action } = parseStep(sentence);
+    const check = "assertion" in action ? action.assertion.check : undefined;
+    const isPlanned = check !== undefined && isElementCheck(check);
+    const plan = isPlanned ? expectationOf(check) : (check ?? actsOf(action) ?? action);
+    // A target keeps the words of its sentence.
+    return JSON.stringify(plan, (key, value: unknown) => (key === "text" ? "" : value));
   };
-  it.each(Object.entries(WORDINGS))("%s means %s", (text, own) => {
-    const meaning = (sentence: string) => {
-      const { action } = parseStep(sentence);
-      const check = "assertion" in action ? action.assertion.check : undefined;
-      const isPlanned = check !== undefined && isElementCheck(check);
-      const plan = isPlanned ? expectationOf(check) : (check ?? actsOf(action) ?? action);
-      // A target keeps the words of its sentence.
-      return JSON.stringify(plan, (key, value: unknown) => (key === "text" ? "" : value));
-    };
-    expect(meaning(text)).toEqual(meaning(own));
-  });
+  expect(meaning(text)).toEqual(meaning(own));
 });
 
 it("a check that can be true only at first is repeated once the page has settled", () => {

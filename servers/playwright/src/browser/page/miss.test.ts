@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
 import { makeTester } from "../../../test/testers.ts";
@@ -14,20 +14,18 @@ const { url } = await site({
     <iframe srcdoc="<button>Nameless</button>"></iframe>`),
 });
 
-describe("a miss says what is there instead", () => {
-  it.concurrent.each([
-    ["click 'Clsoe'", "nothing matches 'Clsoe'; the nearest: button 'Close'"],
-    ["fill 'Emial' with 'a'", "nothing matches 'Emial'; the nearest: textbox 'Email'"],
-    [
-      "click 'Confirm' in frame 'Crad'",
-      "nothing matches 'Confirm' in frame 'Crad'; the nearest: button 'Confirm' in frame 'Card'",
-    ],
-    [
-      "click link 'Help' in form 'Play'",
-      "nothing matches link 'Help' in form 'Play': there is no form 'Play'",
-    ],
-  ])("%s", async (step, reason) => {
-    const { failed_step } = await lab.run({ url, steps: [step] });
-    expect(failed_step).toBe(`${step}: ${reason}`);
-  });
+it.concurrent.each([
+  ["click 'Clsoe'", "nothing matches 'Clsoe'; the nearest: button 'Close'"],
+  ["fill 'Emial' with 'a'", "nothing matches 'Emial'; the nearest: textbox 'Email'"],
+  [
+    "click 'Confirm' in frame 'Crad'",
+    "nothing matches 'Confirm' in frame 'Crad'; the nearest: button 'Confirm' in frame 'Card'",
+  ],
+  [
+    "click link 'Help' in form 'Play'",
+    "nothing matches link 'Help' in form 'Play': there is no form 'Play'",
+  ],
+])("a miss says what is there instead: %s", async (step, reason) => {
+  const { failed_step } = await lab.run({ url, steps: [step] });
+  expect(failed_step).toBe(`${step}: ${reason}`);
 });

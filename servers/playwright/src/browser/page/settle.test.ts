@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { isLong } from "../../../../../vitest.long.ts";
 import { page } from "../../../test/lab.ts";
 import { site } from "../../../test/session.ts";
@@ -33,31 +33,29 @@ const script = (text: string) => page(`<h1>Good</h1><script>${text}</script>`);
 
 const lab = makeTester();
 
-describe("a page whose thread is busy after loading", () => {
-  const assertions = ["no page errors", "no console errors"];
-  const failed = [
-    {
-      name: "no page errors",
-      passed: false,
-      actual: expect.stringMatching(/^1 page error, the first: "Error: late at .*http/),
-    },
-    {
-      name: "no console errors",
-      passed: false,
-      actual: expect.stringMatching(
-        /^2 console errors, the first: "uncaught Error: late .*, then "too late \(http.*:\d+\)"$/,
-      ),
-    },
-  ];
+const assertions = ["no page errors", "no console errors"];
+const failed = [
+  {
+    name: "no page errors",
+    passed: false,
+    actual: expect.stringMatching(/^1 page error, the first: "Error: late at .*http/),
+  },
+  {
+    name: "no console errors",
+    passed: false,
+    actual: expect.stringMatching(
+      /^2 console errors, the first: "uncaught Error: late .*, then "too late \(http.*:\d+\)"$/,
+    ),
+  },
+];
 
-  it.concurrent.each([
-    ["that is idle until a worker's message", script(WORKER)],
-    ["that replaced the functions to wait with", script(BUSY + PATCHED)],
-    ["in a frame", page("<h1>Good</h1><iframe src='/busy'></iframe>")],
-  ])("%s does not pass", async (_, body) => {
-    const { url } = await site({ "/": body, "/busy": script(BUSY) });
-    expect((await lab.run({ url, assertions })).assertions).toEqual(failed);
-  });
+it.concurrent.each([
+  ["that is idle until a worker's message", script(WORKER)],
+  ["that replaced the functions to wait with", script(BUSY + PATCHED)],
+  ["in a frame", page("<h1>Good</h1><iframe src='/busy'></iframe>")],
+])("a page whose thread is busy after loading, %s does not pass", async (_, body) => {
+  const { url } = await site({ "/": body, "/busy": script(BUSY) });
+  expect((await lab.run({ url, assertions })).assertions).toEqual(failed);
 });
 
 it("a request that stays open does not keep the network busy", async () => {
