@@ -105,6 +105,7 @@ const web = await site({
   "/late": (_, response) => void setTimeout(() => response.writeHead(500).end("no data"), 3_000),
   "/open": whole('<script>onload = () => { new Image().src = "/open/data"; }</script>'),
   "/open/data": () => undefined,
+  "/font": whole("<style>@font-face{font-family:f;src:url(/open/data)}h1{font:9px f}</style>"),
   "/working": whole(WORKING),
 });
 
@@ -134,6 +135,13 @@ it("a request that is still open is named", async () => {
   const report = await lab.run({ url: `${web.url}/open`, assertions: ["no console errors"] });
   expect(report.passed).toBe(true);
   expect(report.notes?.join()).toMatch(/checked while GET \S+\/open\/data was still open/);
+});
+
+it("what is not painted to the end is not measured, and costs no other verdict", async () => {
+  const run = { assertions: ["h1 is 'Docs'", "lcp under 90s"], evidence: [], timeoutMs: 60_000 };
+  const { assertions } = await lab.run({ url: `${web.url}/font`, ...run });
+  const actual = expect.stringContaining("not measured");
+  expect(assertions).toMatchObject([{ passed: true }, { passed: false, actual }]);
 });
 
 it("a check with within waits that long, whatever works", async () => {

@@ -209,7 +209,7 @@ async function measure(metric: Metric): Promise<number | undefined> {
   }
 }
 
-const PAINT_MS = 5_000;
+const PAINT_MS = 10_000;
 const ONE_PIXEL = { x: 0, y: 0, width: 1, height: 1 };
 
 /** Checks a time or the layout shift. */
@@ -218,8 +218,13 @@ export async function metricOutcome(check: CheckOf<"time" | "cls">, page: Page):
   // The browser measures what it has painted, as a picture shows: on a busy machine, what was added last comes later.
   const isPainted = metric === "lcp" || metric === "cls";
   const painting = { caret: "initial", clip: ONE_PIXEL, timeout: PAINT_MS } as const;
-  // It also waits for fonts, which may never come.
-  if (isPainted) await page.screenshot(painting).catch(() => undefined);
+  try {
+    if (isPainted) await page.screenshot(painting);
+  } catch (error) {
+    if (Object(error).name !== "TimeoutError") throw error;
+    const actual = `after ${PAINT_MS / 1_000} s the page is not painted, or a font is missing`;
+    return { passed: false, actual: `it is not measured: ${actual}` };
+  }
   const value = await page.evaluate<number | undefined, Metric>(measure, metric);
   if (value === undefined) return { passed: false, actual: "the browser has not measured it" };
   const text = metric === "cls" ? value.toFixed(3) : `${Math.round(value)} ms`;

@@ -66,9 +66,10 @@ ${listOf(TABLES.steps)}
 Every word counts: a sentence with another word is refused, with what was expected there and a sentence to send.
 
 Setup steps (mock, use har, block, set cookie) at the beginning run before the page is opened. Put accept dialog or
-dismiss dialog before the step that opens it: each is for the next dialog; others are dismissed. A secret NAME is the server's environment variable PW_SECRET_NAME; its value is never
-returned, and its field is not read or pictured. Files for upload, mocks and use har must be below an allowed directory. Of
-several mocks and blocks for one request, the last one counts; use har leaves what it has not recorded to the server.
+dismiss dialog before the step that opens it: each is for the next dialog; others are dismissed. A secret NAME is the
+server's environment variable PW_SECRET_NAME; its value is never returned, and its field is not read or pictured. Files
+for upload, mocks and use har must be below an allowed directory. Of several mocks and blocks for one request, the last one
+counts; use har leaves what it has not recorded to the server.
 
 # Lines of Playwright
 
