@@ -20,10 +20,14 @@ function entryOf(pid: number): Entry | undefined {
   }
 }
 
-/** Whether a process is running; a zombie (state Z) is not. */
+/** Whether a process is running; on Linux, a zombie (state Z) is not. */
 export function isRunning(pid: number): boolean {
-  const entry = entryOf(pid);
-  return entry !== undefined && entry.state !== "Z" && entry.state !== "X";
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  return !/^[ZX]/.test(entryOf(pid)?.state ?? "");
 }
 
 /** All processes below one, with their command lines. */
