@@ -21,8 +21,9 @@ if (argv.includes("--all")) TASKS.push("test:long");
 const ATONCE = availableParallelism() + 1;
 // CI on Linux has what the tests need, except perhaps root. There, what did not run is a failure; elsewhere the reason is enough.
 const isGate = Boolean(process.env.CI) && process.platform === "linux";
-// The longest suite has a separate run of turbo, which starts at once. In the run of the others it would begin last.
-const LONGEST = "@refmcp/server-playwright#test";
+// The long suites that mostly wait have a separate run of turbo, one after the other. In the run of the others they would
+// begin last, and leave a core idle at the end.
+const WAITING = ["@refmcp/server-playwright#test", "@refmcp/server-postgres#test"];
 const PROGRESS_MS = 30_000;
 const LOOK_MS = 1_000;
 let lastLine = Date.now();
@@ -108,13 +109,13 @@ function filesNotRun() {
   );
 }
 
-/** Runs the planned tasks: the longest next to all others. */
+/** Runs the planned tasks: those that mostly wait next to all others. */
 async function runPlanned() {
-  const isLongest = (/** @type {Suite} */ { id }) => id.startsWith(LONGEST);
+  const isWaiting = (/** @type {Suite} */ { id }) => WAITING.some((suite) => id.startsWith(suite));
   const options = forTurbo.filter((argument) => !argument.startsWith("--filter"));
   const runs = [
-    { tasks: planned.filter(isLongest), atOnce: 1 },
-    { tasks: planned.filter((suite) => !isLongest(suite)), atOnce: ATONCE - 1 },
+    { tasks: planned.filter(isWaiting), atOnce: 1 },
+    { tasks: planned.filter((suite) => !isWaiting(suite)), atOnce: ATONCE - 1 },
   ]
     .filter(({ tasks }) => tasks.length > 0)
     .map(({ tasks, atOnce }) =>
