@@ -3,25 +3,22 @@ import { FILE_HEADERS_ONLY, formatPatch, type StructuredPatch, structuredPatch }
 import { counted } from "../errors.ts";
 
 /** Limits of the search for the shortest edit script; beyond them no lines are shown. */
-const LIMITS = { maxEditLength: 1_000, timeout: 1_000 };
-const CONTEXT = { context: 3 };
+const OPTIONS = { context: 3, maxEditLength: 1_000, timeout: 1_000 };
 const MAX_LINE_CHARS = 1_000;
 /** If the script is too long, only this many lines are compared. */
 const EXCERPT_LINES = 200;
 /** Of the first hunk, however small the budget is. */
 const MIN_CHARS = 1_000;
 
-/** A place in a text: the characters from `start` to `end` are replaced with `text`. */
-export interface Match {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
 type Hunk = StructuredPatch["hunks"][number];
 
+interface LineCounts {
+  readonly added: number;
+  readonly removed: number;
+}
+
 /** `1 line added, 2 removed` */
-export function lineCounts({ added, removed }: Pick<Diff, "added" | "removed">): string {
+export function lineCounts({ added, removed }: LineCounts): string {
   return `${counted(added, "line")} added, ${digits(removed)} removed`;
 }
 
@@ -34,10 +31,8 @@ export interface DiffWork {
   readonly maxChars: number;
 }
 
-interface Diff {
+interface Diff extends LineCounts {
   readonly text: string;
-  readonly added: number;
-  readonly removed: number;
   readonly hiddenHunks: number;
 }
 
@@ -45,65 +40,39 @@ interface Diff {
 export function diffTexts({ oldName, newName, before, after, maxChars }: DiffWork): Diff {
   if (before === after) return { text: "", added: 0, removed: 0, hiddenHunks: 0 };
   const names = [oneLine(oldName), oneLine(newName)] as const;
-  const { skipped, old, now } = differing(before, after);
-  const [added, removed] = [news(old, now), news(now, old)];
-  // Each of these lines is an edit. Looking for others takes seconds in a large text.
-  const isShort = added + removed <= LIMITS.maxEditLength;
-  const whole = isShort && structuredPatch(...names, old, now, "", "", { ...CONTEXT, ...LIMITS });
-  const patch = whole || structuredPatch(...names, excerpt(old), excerpt(now), "", "", CONTEXT);
+  const patch = structuredPatch(...names, before, after, undefined, undefined, OPTIONS);
+  if (patch === undefined) {
+    const [old, now] = [before.split("\n"), after.split("\n")];
+    const end = old.findIndex((line, at) => line !== now[at]) + EXCERPT_LINES;
+    const [oldPart, newPart] = [old, now].map((lines) => `${lines.slice(0, end).join("\n")}\n`);
+    const part = { oldName, newName, before: oldPart ?? "", after: newPart ?? "", maxChars };
+    const { text } = diffTexts(part);
+    return { text, added: news(before, after), removed: news(after, before), hiddenHunks: 1 };
+  }
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   const count = (mark: string) => lines.filter((line) => line.startsWith(mark)).length;
   const hunks: Hunk[] = [];
   let remaining = maxChars;
   for (const hunk of patch.hunks) {
-    hunk.oldStart += skipped;
-    hunk.newStart += skipped;
     const lines = hunk.lines.map(cutLine);
     remaining -= JSON.stringify(lines).length;
-    if (remaining >= 0) hunks.push({ ...hunk, lines });
+    if (remaining < 0) break;
+    hunks.push({ ...hunk, lines });
   }
   const hiddenHunks = patch.hunks.length - hunks.length;
   const [first] = patch.hunks;
   if (hunks.length === 0 && first) hunks.push(cutHunk(first, maxChars));
   const text = formatPatch({ ...patch, hunks }, FILE_HEADERS_ONLY);
-  if (!whole) return { text, added, removed, hiddenHunks: 1 };
   return { text, added: count("+"), removed: count("-"), hiddenHunks };
 }
-
-/** A match without what is the same before and after it at its beginning and end. */
-export function narrowed(lf: string, { start, end, text }: Match): Match {
-  const max = Math.min(end - start, text.length);
-  let front = 0;
-  while (front < max && lf.charCodeAt(start + front) === text.charCodeAt(front)) front += 1;
-  let back = 0;
-  while (
-    back < max - front &&
-    lf.charCodeAt(end - 1 - back) === text.charCodeAt(text.length - 1 - back)
-  )
-    back += 1;
-  return { start: start + front, end: end - back, text: text.slice(front, text.length - back) };
-}
-
-/** Where two texts differ, in whole lines with their context, and how many lines are before it. */
-function differing(before: string, after: string) {
-  const all = { start: 0, end: before.length, text: after };
-  let { start: from, end: to } = narrowed(before, all);
-  for (let line = 0; line <= CONTEXT.context; line += 1) {
-    from = from < 2 ? 0 : before.lastIndexOf("\n", from - 2) + 1;
-    to = before.indexOf("\n", to) + 1 || before.length;
-  }
-  const skipped = before.slice(0, from).split("\n").length - 1;
-  const old = before.slice(from, to);
-  return { skipped, old, now: after.slice(from, after.length - (before.length - to)) };
-}
-
-const excerpt = (text: string) => `${text.split("\n", EXCERPT_LINES).join("\n")}\n`;
 
 /** The beginning of a hunk that does not fit. */
 function cutHunk(hunk: Hunk, maxChars: number): Hunk {
   const lines = hunk.lines.map(cutLine);
-  const count = fitCount(lines, Math.max(maxChars, MIN_CHARS));
-  return { ...hunk, lines: [...lines.slice(0, count), " …"] };
+  return {
+    ...hunk,
+    lines: [...lines.slice(0, fitCount(lines, Math.max(maxChars, MIN_CHARS))), " …"],
+  };
 }
 
 /** How many lines of `after` are not in `before`. */

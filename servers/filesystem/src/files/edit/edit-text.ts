@@ -2,7 +2,7 @@ import { clip, digits, nearest, oneLine, type ToolError } from "@refmcp/boundary
 import { failure, named } from "../errors.ts";
 import { decode, encode, type TextForm } from "../read/text-encoding.ts";
 import { editPattern } from "../search/text-pattern.ts";
-import { diffTexts, type Match, narrowed } from "./diff.ts";
+import { diffTexts } from "./diff.ts";
 
 export interface Edit {
   readonly oldText: string;
@@ -15,6 +15,13 @@ export interface EditOptions {
   /** Each `oldText` is a regular expression, and `newText` may contain $1, $<name>, $& and $$. */
   readonly regex?: boolean | undefined;
   readonly skipMissing?: boolean | undefined;
+}
+
+/** A place in a text: the characters from `start` to `end` are replaced with `text`. */
+interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
 }
 
 /** How many places of an ambiguous match are listed. */
@@ -109,6 +116,20 @@ function spliced(
   return parts.join("") + original.slice(at);
 }
 
+/** A match without what is the same before and after it at its beginning and end. */
+function narrowed(lf: string, { start, end, text }: Match): Match {
+  const max = Math.min(end - start, text.length);
+  let front = 0;
+  while (front < max && lf.charCodeAt(start + front) === text.charCodeAt(front)) front += 1;
+  let back = 0;
+  while (
+    back < max - front &&
+    lf.charCodeAt(end - 1 - back) === text.charCodeAt(text.length - 1 - back)
+  )
+    back += 1;
+  return { start: start + front, end: end - back, text: text.slice(front, text.length - back) };
+}
+
 function ambiguous(
   path: string,
   text: string,
@@ -168,8 +189,13 @@ export function editBytes({ path, bytes, form, edits, maxChars, ...options }: Ed
   const original = decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), form);
   const { text, ...outcome } = editText(path, original, edits, options);
   const [before, after] = [lfView(original).text, lfView(text).text];
-  const names = { oldName: path, newName: path };
-  const { text: diff, ...counts } = diffTexts({ ...names, before, after, maxChars });
+  const { text: diff, ...counts } = diffTexts({
+    oldName: path,
+    newName: path,
+    before,
+    after,
+    maxChars,
+  });
   return { after: text === original ? undefined : encode(text, form), diff, ...counts, ...outcome };
 }
 

@@ -74,7 +74,13 @@ async function planEdit(files: Files, path: string, request: EditRequest) {
     bytes.length <= MAX_INLINE_BYTES && regex !== true ? editBytes(work) : await inThread();
   const content = after && ({ kind: "bytes", bytes: after, before: before.stat } as const);
   const step: Step | undefined = content && { kind: "put", path: before.path, content };
-  return { path, before, ...outcome, hash: hashOf(after ?? bytes), step };
+  return {
+    path,
+    before,
+    ...outcome,
+    hash: hashOf(after ?? bytes),
+    step,
+  };
 }
 
 /**
