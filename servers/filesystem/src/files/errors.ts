@@ -71,7 +71,7 @@ export const failure = errorsOf({
   no_match: ["not_found", "Try it with search_text, or leave regex out to replace exact text."],
   in_no_file: ["not_found", "Nothing was changed. Search for it with search_text."],
   too_many_files: ["too_large", "Narrow path or glob, and make several calls."],
-  edits_too_slow: ["timeout", "Simplify them: nested repetition, as in (a+)+, may never finish."],
+  edits_too_slow: ["timeout", "Match fewer places, or simplify a pattern: (a+)+ may never finish."],
   not_preserved: ["invalid", "Rewrite it as UTF-8 with write_file, or edit it elsewhere."],
 
   // Moving, copying and deleting
